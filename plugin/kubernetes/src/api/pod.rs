@@ -1,0 +1,174 @@
+//! `v1` Pod, and the template that Deployments and ReplicaSets make Pods of.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use super::deployment::Condition;
+use super::text::{Labels, Text};
+use super::{Meta, Object};
+
+/// A Pod.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+pub struct Pod<'a> {
+    kind: Option<Text<'a>>,
+    api_version: Option<Text<'a>>,
+    /// Who it is.
+    #[serde(default, deserialize_with = "super::nullable")]
+    pub metadata: Meta<'a>,
+    #[serde(default, deserialize_with = "super::nullable")]
+    spec: PlacedSpec<'a>,
+    /// What was seen.
+    #[serde(default, deserialize_with = "super::nullable")]
+    pub status: PodStatus<'a>,
+}
+
+impl<'a> Object<'a> for Pod<'a> {
+    const KIND: &'static str = "Pod";
+    const API_VERSION: &'static str = "v1";
+
+    fn identity(&self) -> (Option<&str>, Option<&str>, &Meta<'a>) {
+        (self.kind.as_deref(), self.api_version.as_deref(), &self.metadata)
+    }
+}
+
+impl Pod<'_> {
+    /// The node it was put on.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        self.spec.node_name.as_deref().filter(|node| !node.is_empty())
+    }
+
+    /// Its containers can still run: neither phase at the end. One that is being deleted counts.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        !matches!(&*self.status.phase, "Succeeded" | "Failed")
+    }
+
+    /// It is ready to serve and not on its way out.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        let ready = |condition: &Condition<'_>| condition.kind == "Ready" && condition.status == "True";
+        !self.metadata.is_deleting() && self.is_live() && self.status.conditions.iter().any(ready)
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct PlacedSpec<'a> {
+    node_name: Option<Text<'a>>,
+}
+
+/// What the kubelet last wrote about a Pod.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub struct PodStatus<'a> {
+    /// Pending, Running, Succeeded, Failed or Unknown.
+    pub phase: Text<'a>,
+    /// One word, when the kubelet or the scheduler gave up on it.
+    pub reason: Text<'a>,
+    /// For a person.
+    pub message: Text<'a>,
+    /// Ready, PodScheduled and others.
+    #[serde(deserialize_with = "super::nullable")]
+    pub conditions: Vec<Condition<'a>>,
+    /// Init containers, sidecars among them.
+    #[serde(deserialize_with = "super::nullable")]
+    pub init_container_statuses: Vec<ContainerStatus<'a>>,
+    /// The containers.
+    #[serde(deserialize_with = "super::nullable")]
+    pub container_statuses: Vec<ContainerStatus<'a>>,
+}
+
+/// What is known of a container.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub struct ContainerStatus<'a> {
+    /// Its name.
+    pub name: Text<'a>,
+    /// Its probe says so.
+    #[serde(deserialize_with = "super::nullable")]
+    pub ready: bool,
+    /// How often it was started again.
+    #[serde(deserialize_with = "super::nullable")]
+    pub restart_count: i64,
+    /// Now.
+    #[serde(deserialize_with = "super::nullable")]
+    pub state: ContainerState<'a>,
+    /// Before the last restart.
+    #[serde(deserialize_with = "super::nullable")]
+    pub last_state: ContainerState<'a>,
+}
+
+/// One of waiting and terminated; neither is running, or not known.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct ContainerState<'a> {
+    /// Not yet, or not again.
+    pub waiting: Option<Ended<'a>>,
+    /// It ended.
+    pub terminated: Option<Ended<'a>>,
+}
+
+/// Why a container waits or ended.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub struct Ended<'a> {
+    /// One word.
+    pub reason: Text<'a>,
+    /// For a person.
+    pub message: Text<'a>,
+    /// When it ended.
+    #[serde(deserialize_with = "super::nullable")]
+    pub exit_code: i64,
+}
+
+/// A Pod template.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct PodTemplate<'a> {
+    /// The Pods' labels and annotations.
+    #[serde(deserialize_with = "super::nullable")]
+    pub metadata: TemplateMeta<'a>,
+    /// As it came, to compare it with another.
+    #[serde(borrow)]
+    pub spec: Option<&'a RawValue>,
+}
+
+impl<'a> PodTemplate<'a> {
+    /// The specification, decoded now.
+    #[must_use]
+    pub fn pod_spec(&self) -> Option<PodSpec<'a>> {
+        self.spec.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    }
+}
+
+/// What a template says about its Pods.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct TemplateMeta<'a> {
+    /// Their labels.
+    pub labels: Labels<'a>,
+    /// Their annotations.
+    pub annotations: Labels<'a>,
+}
+
+/// What is looked at in a Pod's specification.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub struct PodSpec<'a> {
+    /// Its containers.
+    #[serde(deserialize_with = "super::nullable")]
+    pub containers: Vec<Container<'a>>,
+}
+
+/// What is looked at in a container's specification.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+pub struct Container<'a> {
+    /// What it runs.
+    pub image: Text<'a>,
+    /// It says itself when it is ready.
+    pub readiness_probe: Option<IgnoredAny>,
+}

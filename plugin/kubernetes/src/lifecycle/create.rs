@@ -1,0 +1,110 @@
+//! Create: one object that is ours from the start. It never adopts one that is there already.
+
+use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Spec, StopReason, fault};
+
+use crate::answer::{Action, Class, Trouble, classify};
+use crate::api::{Deployment, Object, annotation};
+use crate::create::{New, plan};
+use crate::ownership::{Owned, owned};
+use crate::request;
+use crate::status::{Beside, Observed, Own, decide};
+
+/// How often the request is sent when it is certain that it had no effect.
+const TRIES: u32 = 3;
+
+/// Between these tries, unless the server says otherwise.
+const RETRY_MS: u64 = 500;
+
+pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
+    let new = plan(&spec, cx.ownership(), cx.seed())?;
+    let action = Action::create(&new.target.namespace);
+    let mut uncertain = false;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let answer = cx.http(request::create(&new.target.namespace, new.body.clone())).await;
+        let trouble = match classify(&action, answer) {
+            Ok(response) => match made(&cx, &new, &response.bytes, response.date_ms) {
+                Some(outcome) => return Ok(outcome),
+                None => Trouble::malformed(&action, response.status),
+            },
+            Err(trouble) => trouble,
+        };
+        uncertain |= trouble.is_uncertain();
+        // Also when there is one already: it may be what an earlier try of ours made.
+        if uncertain && (trouble.is_uncertain() || trouble.class == Class::Exists) {
+            match found(&cx, &new).await? {
+                Found::Ours(outcome) => return Ok(*outcome),
+                Found::Another => return Err(exists(&new)),
+                Found::Nothing => {}
+            }
+        }
+        if trouble.class == Class::Exists {
+            return Err(exists(&new));
+        }
+        if !trouble.is_passing() && trouble.class != Class::Unreachable || tries >= TRIES {
+            return Err(ended(&cx, &trouble));
+        }
+        let pause = trouble.retry_after_ms.unwrap_or(0).max(RETRY_MS);
+        cx.sleep(pause).await.map_err(|_| ended(&cx, &trouble))?;
+    }
+}
+
+/// What an uncertain answer left behind.
+enum Found {
+    Ours(Box<Outcome>),
+    Another,
+    Nothing,
+}
+
+/// Reads what there is under the name. It goes on in spite of a stop: something may have been made.
+async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
+    let action = Action::on("get", &new.target);
+    let answer = cx.cleanup(cx.http(request::get(&new.target))).await;
+    match classify(&action, answer) {
+        Ok(response) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
+            match made(cx, new, &response.bytes, response.date_ms) {
+                Some(outcome) => Ok(Found::Ours(Box::new(outcome))),
+                None => Err(Trouble::malformed(&action, response.status).fault()),
+            }
+        }
+        Ok(_) => Ok(Found::Another),
+        Err(trouble) if trouble.class == Class::Missing => Ok(Found::Nothing),
+        Err(trouble) => {
+            let words = format!("{} may or may not have been created: {}", new.target.id(), trouble.words());
+            Err(fault(trouble.fault().kind, words))
+        }
+    }
+}
+
+/// The outcome, if this is the object that was asked for and it is ours.
+fn made(cx: &Cx, new: &New, bytes: &[u8], server_ms: Option<u64>) -> Option<Outcome> {
+    let deployment = Deployment::decode(bytes, &new.target.namespace, &new.target.name).ok()?;
+    if owned(cx.ownership(), &deployment.metadata) != Owned::Yes {
+        return None;
+    }
+    let own = Own { single: true, ..Own::default() };
+    let observed =
+        Observed { deployment: &deployment, replica_sets: Beside::NotRead, pods: Beside::NotRead, own, server_ms };
+    let workload = decide(&observed).workload(&new.target, cx.ownership(), &deployment);
+    Some(Outcome { word: OutcomeWord::Created, changed: true, workload: Some(workload) })
+}
+
+fn exists(new: &New) -> Fault {
+    fault(FaultKind::Conflict, format!("there is a Deployment {} already; it was left as it is", new.target.id()))
+        .with("reason", "already-exists")
+}
+
+fn ended(cx: &Cx, trouble: &Trouble) -> Fault {
+    match cx.stopping() {
+        Some(reason) => {
+            let how = match reason {
+                StopReason::Deadline => "timed out",
+                StopReason::Cancelled => "cancelled",
+                StopReason::Superseded => "superseded",
+            };
+            fault(reason.into(), format!("{how} before it was created: {}", trouble.words()))
+        }
+        None => trouble.fault(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Delete: once, in the foreground, this object; then wait until it and its Pods are gone.
+
+use workload_guest::{Cx, Fault, Outcome, OutcomeWord};
+
+use super::case::{Case, EAGER_MS, PATIENT_MS, Written};
+use crate::answer::{Action, Class};
+use crate::api::{Object, Pod, ReplicaSet};
+use crate::read::{Listing, Reads, Woken};
+use crate::request::{self, Resource};
+use crate::status::{Beside, blocker, missing};
+
+pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
+    let mut case = Case::open(reads, cx, id)?;
+    let look = match case.first().await {
+        Ok(look) => look,
+        Err(trouble) if trouble.class == Class::Missing => {
+            return Ok(gone(&case, OutcomeWord::AlreadyGone, false, "there is no such Deployment"));
+        }
+        Err(trouble) => return Err(case.ended(&trouble)),
+    };
+    case.recognise(&look)?;
+    // What is left of it later is told by its ReplicaSets, which then are gone as well.
+    let mut look = case.beside(look, Resource::ReplicaSets).await.map_err(|trouble| case.ended(&trouble))?;
+    let sets = match &look.sight.replica_sets {
+        Beside::Read(listing) => Some(owned_sets(listing, &look.uid)),
+        _ => None,
+    };
+    let selector = look.selector.clone();
+    let covered = look.covered;
+    let mut changed = false;
+    while !look.deleting {
+        let action = Action::on("delete", &case.target);
+        let request = request::delete(&case.target, &look.uid);
+        match case.write(&action, request, &look).await? {
+            Written::Done => {
+                changed = true;
+                break;
+            }
+            Written::Missing => break,
+            Written::Again { uncertain } => match case.first().await {
+                // Another object of the name is none of our business, and ours is gone.
+                Ok(next) if Some(next.uid.as_str()) != case.uid() => break,
+                Ok(next) => {
+                    // It took effect after all, or somebody else did the same.
+                    changed |= uncertain && next.deleting;
+                    look = next;
+                }
+                Err(trouble) if trouble.class == Class::Missing => {
+                    changed |= uncertain;
+                    break;
+                }
+                Err(trouble) => return Err(case.ended(&trouble)),
+            },
+        }
+    }
+    wait_gone(&mut case).await?;
+    let unseen = match sets {
+        Some(sets) if !sets.is_empty() => wait_pods(&mut case, &sets, &selector, covered).await?,
+        Some(_) => false,
+        None => true,
+    };
+    let words = if unseen {
+        "it was deleted; whether a pod is left could not be seen: not allowed to list replicasets or pods"
+    } else {
+        "it was deleted, and no pod of it is left"
+    };
+    Ok(gone(&case, OutcomeWord::Deleted, changed, words))
+}
+
+/// Waits until it is gone, or another object has its name.
+async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
+    let mut after = case.group.tick();
+    let mut woken = Woken::Changed;
+    loop {
+        let (asked, mut look) = match case.later(after).await {
+            Ok(look) => look,
+            Err(trouble) if trouble.class == Class::Missing => return Ok(()),
+            Err(trouble) => {
+                case.patience(&trouble).await?;
+                after = case.group.tick();
+                continue;
+            }
+        };
+        if Some(look.uid.as_str()) != case.uid() {
+            return Ok(());
+        }
+        if woken == Woken::Time {
+            look = match case.explain(look).await {
+                Ok(look) => look,
+                Err(trouble) => {
+                    case.patience(&trouble).await?;
+                    after = case.group.tick();
+                    continue;
+                }
+            };
+        }
+        case.progress(&look.verdict.message);
+        woken = case.next(asked, PATIENT_MS).await?;
+        after = case.group.tick();
+    }
+}
+
+/// Waits until no Pod of these ReplicaSets can still run. True: nobody can tell, we must not look.
+async fn wait_pods(case: &mut Case, sets: &[String], selector: &str, covered: bool) -> Result<bool, Fault> {
+    loop {
+        let after = case.group.tick();
+        let read = case.group.beside(&case.cx, Resource::Pods, selector, covered, after).await;
+        let listing = match read {
+            Ok(Beside::Read(listing)) => listing,
+            Ok(_) => return Ok(true),
+            Err(trouble) => {
+                case.patience(&trouble).await?;
+                continue;
+            }
+        };
+        match left(&listing, sets) {
+            None => return Ok(false),
+            Some(words) => case.progress(&format!("it is deleted, but {words}")),
+        }
+        case.cx.sleep(EAGER_MS).await.map_err(|_| case.stopped("it is deleted, but pods of it are left"))?;
+    }
+}
+
+fn owned_sets(listing: &Listing, uid: &str) -> Vec<String> {
+    let rows = listing.table.controlled_by(uid).iter();
+    rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok()).map(|set| set.metadata.uid.to_string()).collect()
+}
+
+/// The first Pod of these ReplicaSets that can still run, in words.
+fn left(listing: &Listing, sets: &[String]) -> Option<String> {
+    let rows = sets.iter().flat_map(|uid| listing.table.controlled_by(uid));
+    // A Pod that cannot be understood may be one that runs.
+    rows.map(|raw| match Pod::decode_item(raw.bytes()) {
+        Ok(pod) => pod.is_live().then(|| blocker(&pod, listing.server_ms)),
+        Err(_) => Some("a pod of it is left".to_owned()),
+    })
+    .find_map(|words| words)
+}
+
+fn gone(case: &Case, word: OutcomeWord, changed: bool, words: &str) -> Outcome {
+    let workload = missing(&case.target, "not-found", words.to_owned());
+    Outcome { word, changed, workload: Some(workload) }
+}

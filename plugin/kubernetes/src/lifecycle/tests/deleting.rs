@@ -1,0 +1,99 @@
+use rstest::rstest;
+use serde_json::json;
+use workload_guest::testing::json as answer;
+use workload_guest::{FaultKind, OutcomeWord, Status};
+
+use super::world::{Workload, World};
+use super::*;
+
+#[test]
+fn it_is_deleted_once_and_waited_for() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| world.answer(asked));
+    let outcome = run.outcome(WEB).unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Deleted, true));
+    let workload = outcome.workload.clone().unwrap();
+    assert_eq!((workload.status, &*workload.reason), (Status::Missing, "not-found"));
+    assert_eq!(words(&run), ["GET web", "LIST replicasets", "DELETE web", "GET web", "WATCH", "GET web", "LIST pods"]);
+    assert!(written(&run)[0].contains(r#""propagationPolicy":"Foreground","preconditions":{"uid":"uid-1"}"#));
+}
+
+#[test]
+fn what_is_not_there_is_already_gone() {
+    let run = drive(delete(), |asked| World::empty().answer(asked));
+    let outcome = run.outcome(WEB).unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::AlreadyGone, false));
+    assert_eq!(words(&run), ["GET web"]);
+}
+
+#[test]
+fn what_is_being_deleted_is_only_waited_for() {
+    let mut world = World::with(Workload { deleted: Some(0), ..Workload::at(1) });
+    let run = drive(delete(), |asked| world.answer(asked));
+    let outcome = run.outcome(WEB).unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Deleted, false));
+    assert!(written(&run).is_empty());
+}
+
+#[test]
+fn a_pod_that_is_left_behind_is_waited_for() {
+    let mut world = World::with(Workload::at(1));
+    let before = world.clone();
+    let run = drive(delete(), |asked| {
+        if asked.path().ends_with("pods") && asked.now < 3_000 {
+            return before.clone().answer(asked);
+        }
+        world.answer(asked)
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Deleted);
+    assert!(run.now >= 3_000);
+    assert_eq!(run.last_progress(WEB), Some("it is deleted, but pod web-abc-0 on node node-1 is still there"));
+}
+
+#[test]
+fn a_404_that_is_no_status_is_not_gone() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| {
+        if world.web().deleted.is_some() && word(asked).as_deref() == Some("GET web") {
+            return workload_guest::testing::text(404, "404 page not found");
+        }
+        world.answer(asked)
+    });
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Timeout);
+}
+
+#[test]
+fn another_object_of_the_name_is_left_alone() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| {
+        let reply = world.answer(asked);
+        if word(asked).as_deref() == Some("DELETE web") {
+            world = World::with(Workload { uid: "uid-2".to_owned(), ..Workload::at(1) });
+        }
+        reply
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Deleted);
+    assert_eq!(written(&run).len(), 1);
+}
+
+#[rstest]
+#[case::accepted(202, json!({"kind": "Status", "status": "Success"}))]
+#[case::status(200, json!({"kind": "Status", "status": "Success", "details": {"uid": "uid-1"}}))]
+#[case::empty(200, json!(""))]
+fn whatever_a_delete_answers_a_read_decides(#[case] code: u16, #[case] body: serde_json::Value) {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| {
+        let reply = world.answer(asked);
+        if word(asked).as_deref() == Some("DELETE web") { answer(code, &body) } else { reply }
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Deleted);
+}
+
+#[test]
+fn what_is_not_ours_is_not_deleted() {
+    let over = json!({"metadata": {"labels": {"workload-provider/owner": "you"}}});
+    let mut world = World::with(Workload::at(1).over(over));
+    let run = drive(delete(), |asked| world.answer(asked));
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::NotOwned);
+    assert!(written(&run).is_empty());
+}

@@ -1,0 +1,175 @@
+use rstest::rstest;
+use serde_json::{Value, json};
+use workload_guest::testing::{Options, Reply, When, json as answer, response, run, text};
+use workload_guest::{Failure, FaultKind, OutcomeWord, Scope, Status, StopReason};
+
+use super::world::{Workload, World, missing, refused};
+use super::*;
+
+fn discover(places: &[&str]) -> Call {
+    Call::Discover(Scope { places: places.iter().map(|&place| place.to_owned()).collect() }, false)
+}
+
+#[rstest]
+#[case::running(1, json!({}), Status::Running, "available", "13 available", &["GET web", "LIST replicasets"])]
+#[case::stopped(0, json!({}), Status::Offline, "stopped", "10 stopped", &["GET web", "LIST replicasets", "LIST pods"])]
+#[case::deleting(
+    1, json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}), Status::Offline, "deleting", "4 deleting", &["GET web"]
+)]
+#[case::unobserved(1, json!({"metadata": {"generation": 2}}), Status::Creating, "unobserved", "11b unobserved", &["GET web"])]
+#[case::not_ours(
+    1, json!({"metadata": {"labels": {"workload-provider/owner": "you"}}}), Status::Missing, "not-owned", "3 not owned", &["GET web"]
+)]
+fn a_status_reads_no_more_than_it_needs(
+    #[case] desired: i64,
+    #[case] over: Value,
+    #[case] status_word: Status,
+    #[case] reason: &str,
+    #[case] rule: &str,
+    #[case] requests: &[&str],
+) {
+    let mut world = World::with(Workload::at(desired).over(over));
+    let run = drive(status(), |asked| world.answer(asked));
+    let outcome = run.outcome(WEB).unwrap();
+    let workload = outcome.workload.clone().unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Read, false));
+    assert_eq!((workload.status, &*workload.reason, &*workload.rule), (status_word, reason, rule));
+    assert_eq!(words(&run), requests);
+}
+
+#[rstest]
+#[case::missing(missing("web"), Status::Missing, "not-found", 1)]
+#[case::another_name(missing("other"), Status::Unknown, "malformed", 3)]
+#[case::html_404(text(404, "<html>"), Status::Unknown, "malformed", 3)]
+#[case::unauthorized(refused(401, "Unauthorized", ""), Status::Unknown, "unauthorized", 1)]
+#[case::forbidden(refused(403, "Forbidden", "web"), Status::Unknown, "forbidden", 1)]
+#[case::throttled(text(429, "too many"), Status::Unknown, "throttled", 3)]
+#[case::gone(refused(410, "Expired", ""), Status::Unknown, "malformed", 3)]
+#[case::error(text(500, "oh"), Status::Unknown, "unreachable", 3)]
+#[case::redirect(text(302, ""), Status::Unknown, "malformed", 3)]
+#[case::empty_object(answer(200, "{}"), Status::Unknown, "malformed", 3)]
+#[case::cut(answer(200, r#"{"kind":"Deployment","#), Status::Unknown, "malformed", 3)]
+#[case::connection(Reply::Fail(Failure::Unreachable), Status::Unknown, "unreachable", 3)]
+#[case::timeout(Reply::Fail(Failure::Timeout), Status::Unknown, "unreachable", 3)]
+#[case::bad(Reply::Fail(Failure::BadResponse), Status::Unknown, "malformed", 3)]
+fn no_answer_is_told_as_such(#[case] reply: Reply, #[case] want: Status, #[case] reason: &str, #[case] tries: usize) {
+    let run = drive(status(), |_| reply.clone());
+    let workload = run.outcome(WEB).unwrap().workload.clone().unwrap();
+    assert_eq!((workload.status, &*workload.reason, workload.settled), (want, reason, want == Status::Missing));
+    assert_eq!(words(&run).len(), tries);
+    assert!(run.now <= 2_000);
+}
+
+#[test]
+fn a_denial_by_the_host_says_nothing_about_the_workload() {
+    let run = drive(status(), |_| Reply::Fail(Failure::Denied));
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Denied);
+}
+
+#[test]
+fn a_list_is_in_order_and_reads_what_belongs_to_it_once() {
+    let mut world = World::default();
+    for (name, desired) in [("c", 0), ("a", 1), ("b", 0)] {
+        let uid = format!("uid-{name}");
+        world.workloads.insert(name.to_owned(), Workload { uid, ..Workload::at(desired) });
+    }
+    let run = drive(discover(&["default"]), |asked| world.answer(asked));
+    let found: Vec<(&str, &str)> = run.emitted.iter().map(|found| (&*found.id, &*found.reason)).collect();
+    assert_eq!(found, [("default/a", "available"), ("default/b", "stopped"), ("default/c", "stopped")]);
+    assert_eq!(words(&run), ["LIST deployments", "LIST replicasets", "LIST pods"]);
+    let selector = "workload-provider/managed=true,workload-provider/owner=default";
+    assert!(run.asked.iter().all(|asked| asked.query("labelSelector") == Some(selector)));
+}
+
+#[test]
+fn one_place_that_is_forbidden_hides_no_other() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(discover(&["secret", "default", "default"]), |asked| {
+        if asked.path().contains("secret") { refused(403, "Forbidden", "") } else { world.answer(asked) }
+    });
+    assert_eq!(run.emitted.len(), 1);
+    let [(place, fault)] = &*run.incomplete else { panic!("{:?}", run.incomplete) };
+    assert_eq!((&**place, fault.kind), ("secret", FaultKind::Forbidden));
+    assert_eq!(fault.message, "not allowed to list deployments in namespace secret");
+}
+
+/// A page of a list.
+fn page(names: &[&str], next: &str) -> Reply {
+    let world = World {
+        workloads: names
+            .iter()
+            .map(|&name| (name.to_owned(), Workload { uid: format!("u{name}"), ..Workload::at(1) }))
+            .collect(),
+    };
+    let Reply::Respond(list) = world.clone().answer(&list_request()) else { panic!() };
+    let mut list: Value = serde_json::from_slice(&list.bytes).unwrap();
+    list["metadata"]["continue"] = json!(next);
+    answer(200, list)
+}
+
+fn list_request() -> Asked {
+    let request = crate::request::list(crate::request::Resource::Deployments, Some("default"), "", "");
+    Asked { id: 1, for_id: None, now: 0, effect: Effect::Http(request) }
+}
+
+#[rstest]
+#[case::three_pages(&[("", page(&["a"], "1")), ("1", page(&[], "2")), ("2", page(&["b"], ""))], &["a", "b"], None)]
+#[case::expired_once(
+    &[("", page(&["a"], "1")), ("1", refused(410, "Expired", "")), ("", page(&["b"], "2")), ("2", page(&["c"], ""))],
+    &["b", "c"], None
+)]
+#[case::expired_always(
+    &[("", page(&["a"], "1")), ("1", refused(410, "Expired", "")), ("", page(&["a"], "1")), ("1", refused(410, "Expired", "")),
+      ("", page(&["a"], "1")), ("1", refused(410, "Expired", ""))],
+    &["a"], Some(FaultKind::Malformed)
+)]
+#[case::repeated(&[("", page(&["a"], "1")), ("1", page(&["b"], "1"))], &["a", "b"], Some(FaultKind::Malformed))]
+#[case::another_shape(&[("", page(&["a"], "1")), ("1", answer(200, "{}"))], &["a"], Some(FaultKind::Malformed))]
+#[case::cut_short(&[("", page(&["a"], "1")), ("1", text(500, ""))], &["a"], Some(FaultKind::Unavailable))]
+fn pages_are_followed(#[case] script: &[(&str, Reply)], #[case] names: &[&str], #[case] broken: Option<FaultKind>) {
+    let mut script = script.iter();
+    let run = drive(discover(&["default"]), |asked| {
+        let (token, reply) = script.next().unwrap();
+        assert_eq!(asked.query("continue").unwrap_or_default(), *token);
+        reply.clone()
+    });
+    let found: Vec<&str> = run.emitted.iter().map(|found| &*found.name).collect();
+    assert_eq!(found, names);
+    assert_eq!(run.incomplete.first().map(|(_, fault)| fault.kind), broken);
+}
+
+#[test]
+fn everywhere_is_one_list() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(discover(&[]), |asked| world.answer(asked));
+    assert_eq!(run.emitted.len(), 1);
+    assert_eq!(run.asked[0].path(), "apis/apps/v1/deployments");
+}
+
+#[test]
+fn what_is_followed_is_emitted_on_change() {
+    let follow = |call, changed| {
+        let options =
+            Options { deadline: None, ..Options::default() }.stop(When::At(12_000), None, StopReason::Cancelled);
+        let mut world = World::with(Workload { changed, ..Workload::at(1) });
+        run::<Kubernetes>(call, options, move |asked| world.answer(asked))
+    };
+    for call in
+        [Call::Status(vec![WEB.to_owned()], true), Call::Discover(Scope { places: vec!["default".to_owned()] }, true)]
+    {
+        let run = follow(call, Some(0));
+        let reasons: Vec<&str> = run.emitted.iter().map(|found| &*found.reason).collect();
+        assert_eq!(reasons, ["unobserved", "starting", "available"]);
+        assert_eq!(run.now, 12_000);
+    }
+    assert_eq!(follow(Call::Status(vec![WEB.to_owned()], true), None).emitted.len(), 1);
+}
+
+#[test]
+fn a_bad_id_costs_no_request() {
+    for call in [Call::Status(vec!["web/../x".to_owned()], false), Call::Start(vec!["web/../x".to_owned()])] {
+        let run = drive(call, |_| Reply::Respond(response(200, "")));
+        assert_eq!(run.fault("web/../x").unwrap().kind, FaultKind::InvalidId);
+        assert!(run.asked.is_empty());
+    }
+}

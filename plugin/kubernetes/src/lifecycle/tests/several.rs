@@ -1,0 +1,64 @@
+use std::collections::BTreeMap;
+
+use workload_guest::OutcomeWord;
+
+use super::world::{Workload, World};
+use super::*;
+
+/// As many as an operation of a big site may have.
+const MANY: usize = 256;
+
+fn ids() -> Vec<String> {
+    (0..MANY).map(|index| format!("default/w{index}")).collect()
+}
+
+fn world(desired: i64) -> World {
+    let workload = |index: usize| {
+        let uid = format!("uid-{index}");
+        // All within five seconds, each at its own time.
+        let ready_ms = 500 + u64::try_from(index).unwrap() * 16;
+        (format!("w{index}"), Workload { uid, ready_ms, end_ms: ready_ms, ..Workload::at(desired) })
+    };
+    World { workloads: (0..MANY).map(workload).collect::<BTreeMap<_, _>>() }
+}
+
+#[test]
+fn many_starts_share_their_reads() {
+    let mut world = world(0);
+    let run = drive(Call::Start(ids()), |asked| world.answer(asked));
+    assert!(
+        run.settled.iter().all(|(_, result)| result.as_ref().is_ok_and(|outcome| outcome.word == OutcomeWord::Started))
+    );
+    assert_eq!(run.settled.len(), MANY);
+    let words = words(&run);
+    let watches = words.iter().filter(|word| *word == "WATCH").count();
+    assert_eq!(watches, 1);
+    // Beyond one write and two reads a workload.
+    let beyond = words.len().saturating_sub(MANY * 2);
+    assert!(beyond <= 20, "{beyond} more than a read and a write each: {:?}", &words[words.len().min(512)..]);
+    assert!(sleeps(&run) < 60, "{} sleeps", sleeps(&run));
+}
+
+#[test]
+fn many_stops_share_their_reads() {
+    let mut world = world(1);
+    let run = drive(Call::Stop(ids(), StopIntent::Preserve), |asked| world.answer(asked));
+    assert!(
+        run.settled.iter().all(|(_, result)| result.as_ref().is_ok_and(|outcome| outcome.word == OutcomeWord::Stopped))
+    );
+    let beyond = words(&run).len().saturating_sub(MANY * 2);
+    assert!(beyond <= 40, "{beyond} more than a read and a write each");
+}
+
+#[test]
+fn one_that_fails_stops_no_other() {
+    let mut world = world(0);
+    world.workloads.remove("w7");
+    world.workloads.get_mut("w8").unwrap().over =
+        serde_json::json!({"metadata": {"labels": {"workload-provider/owner": "x"}}});
+    let run = drive(Call::Start(ids()), |asked| world.answer(asked));
+    let failed: Vec<&str> =
+        run.settled.iter().filter(|(_, result)| result.is_err()).map(|(id, _)| id.as_str()).collect();
+    assert_eq!(failed, ["default/w7", "default/w8"]);
+    assert_eq!(run.settled.len(), MANY);
+}

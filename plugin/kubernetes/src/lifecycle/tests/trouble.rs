@@ -1,0 +1,184 @@
+//! What a server and other writers do meanwhile.
+
+use rstest::rstest;
+use serde_json::json;
+use workload_guest::testing::{Options, Reply, json as answer, response, run, text};
+use workload_guest::{Failure, FaultKind, OutcomeWord, Response};
+
+use super::world::{Workload, World, line, missing, refused};
+use super::*;
+
+/// The first write is answered so, after it took effect or instead of it.
+fn first_write(call: Call, desired: i64, took_effect: bool, reply: &Reply) -> Run {
+    let mut world = World::with(Workload::at(desired));
+    let mut writes = 0;
+    drive(call, |asked| {
+        if !matches!(asked.method(), Some(Method::Patch | Method::Delete)) {
+            return world.answer(asked);
+        }
+        writes += 1;
+        match writes {
+            1 if took_effect => {
+                world.answer(asked);
+                reply.clone()
+            }
+            1 => reply.clone(),
+            _ => world.answer(asked),
+        }
+    })
+}
+
+#[rstest]
+#[case::lost(Reply::Fail(Failure::Lost))]
+#[case::timeout(Reply::Fail(Failure::Timeout))]
+#[case::cut(Reply::Fail(Failure::BadResponse))]
+#[case::internal(text(500, "oh"))]
+#[case::unavailable(text(503, "oh"))]
+#[case::gateway(text(504, "oh"))]
+fn after_an_uncertain_write_a_read_comes_first(#[case] reply: Reply) {
+    for took_effect in [true, false] {
+        for (call, desired, word) in
+            [(start(), 0, OutcomeWord::Started), (stop(), 1, OutcomeWord::Stopped), (delete(), 1, OutcomeWord::Deleted)]
+        {
+            let run = first_write(call, desired, took_effect, &reply);
+            let outcome = run.outcome(WEB).unwrap();
+            assert_eq!(outcome.word, word);
+            assert_eq!(written(&run).len(), if took_effect { 1 } else { 2 });
+            let words = words(&run);
+            let write = words.iter().position(|word| word.starts_with("PATCH") || word.starts_with("DELETE")).unwrap();
+            assert_eq!(words[write + 1], "GET web");
+        }
+    }
+}
+
+#[rstest]
+#[case::conflict(refused(409, "Conflict", "web"))]
+#[case::throttled(text(429, "busy"))]
+#[case::unreachable(Reply::Fail(Failure::Unreachable))]
+fn what_had_no_effect_is_decided_anew(#[case] reply: Reply) {
+    let run = first_write(start(), 0, false, &reply);
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
+    assert_eq!(words(&run)[..5], ["GET web", "PATCH web/scale", "GET web", "PATCH web/scale", "GET web"]);
+}
+
+#[test]
+fn what_always_conflicts_ends() {
+    let mut world = World::with(Workload::at(0));
+    let run = drive(start(), |asked| {
+        if asked.method() == Some(Method::Patch) { refused(409, "Conflict", "web") } else { world.answer(asked) }
+    });
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Conflict);
+    assert_eq!(written(&run).len(), 5);
+}
+
+#[test]
+fn a_server_that_is_busy_is_left_alone_so_long() {
+    let busy = Reply::Respond(Response { retry_after_ms: Some(7_000), ..response(429, "busy") });
+    let run = first_write(start(), 0, false, &busy);
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
+    assert_eq!(run.now, 7_800);
+}
+
+#[test]
+fn a_permission_that_is_missing_is_named() {
+    let forbidden = refused(403, "Forbidden", "web");
+    let run = first_write(start(), 0, false, &forbidden);
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Forbidden);
+    assert_eq!(fault.message, "not allowed to patch deployments/scale in namespace default");
+    assert!(fault.detail.contains(&("resource".to_owned(), "deployments/scale".to_owned())));
+}
+
+#[rstest]
+#[case::silent(Reply::Never)]
+#[case::ends_at_once(Reply::Parts(vec![response(200, "")]))]
+#[case::refused(Reply::Fail(Failure::Denied))]
+#[case::gone(refused(410, "Expired", ""))]
+#[case::error_event(Reply::Open(vec![line(r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#)]))]
+#[case::nonsense(Reply::Open(vec![line("<html>")]))]
+#[case::bookmarks(Reply::Open(vec![line(r#"{"type":"BOOKMARK","object":{}}"#)]))]
+fn a_watch_only_wakes(#[case] watch: Reply) {
+    let mut world = World::with(Workload { ready_ms: 12_000, ..Workload::at(0) });
+    let run = drive(
+        start(),
+        |asked| {
+            if word(asked).as_deref() == Some("WATCH") { watch.clone() } else { world.answer(asked) }
+        },
+    );
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
+    assert!((12_000..=17_000).contains(&run.now), "{} ms", run.now);
+    assert!(words(&run).len() < 30, "{} requests", words(&run).len());
+}
+
+#[rstest]
+#[case::errors(text(500, ""))]
+#[case::html(text(404, "<html>"))]
+#[case::lost(Reply::Fail(Failure::Lost))]
+#[case::busy(text(429, ""))]
+fn a_wait_outlives_a_server_that_is_away(#[case] away: Reply) {
+    let mut world = World::with(Workload::at(0));
+    let run =
+        drive(start(), |asked| if (100..30_000).contains(&asked.now) { away.clone() } else { world.answer(asked) });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
+    assert!(run.now < 36_000, "{} ms", run.now);
+    assert!(words(&run).len() < 50, "{} requests", words(&run).len());
+}
+
+#[test]
+fn a_wait_for_a_server_that_stays_away_says_so() {
+    let mut world = World::with(Workload::at(0));
+    let options = Options { deadline: Some(30_000), ..Options::default() };
+    let run =
+        run::<Kubernetes>(start(), options, |asked| if asked.now > 100 { text(503, "") } else { world.answer(asked) });
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Timeout);
+    assert_eq!(fault.message, "timed out after 30s: cannot get deployments default/web: the server answered with 503");
+}
+
+#[test]
+fn what_is_deleted_meanwhile_is_not_found() {
+    let mut world = World::with(Workload { ready_ms: 100_000, ..Workload::at(0) });
+    let run = drive(start(), |asked| {
+        if asked.now > 3_000 && word(asked).as_deref() == Some("GET web") {
+            missing("web")
+        } else {
+            world.answer(asked)
+        }
+    });
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::NotFound);
+}
+
+#[test]
+fn a_stop_ends_the_watch() {
+    let mut world = World::with(Workload::at(0));
+    let run = drive(start(), |asked| world.answer(asked));
+    let watch = run.asked.iter().find(|asked| word(asked).as_deref() == Some("WATCH")).unwrap();
+    assert!(watch.for_id.is_none());
+    assert_eq!(run.end, workload_guest::testing::End::Finished);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_turns() {
+    let once = || {
+        let mut world = World::with(Workload::at(0));
+        drive(start(), move |asked| world.answer(asked)).turns
+    };
+    assert_eq!(once(), once());
+}
+
+#[test]
+fn a_pod_list_that_fails_in_between_is_read_again() {
+    let mut world = World::with(Workload::at(1));
+    let mut lists = 0;
+    let run = drive(stop(), |asked| {
+        if asked.path().ends_with("pods") {
+            lists += 1;
+            if lists < 6 {
+                return answer(500, json!({}));
+            }
+        }
+        world.answer(asked)
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Stopped);
+    assert_eq!(lists, 6);
+}

@@ -1,0 +1,419 @@
+//! The ids of one namespace: what they share, and how they are woken.
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+
+use workload_guest::{Cx, Either, Failure, Operation, Response, Signal, StopReason, Stream, select};
+
+use super::fresh::{Fresh, Pace};
+use super::list::{Listing, list};
+use super::{Sight, Tick, get};
+use crate::answer::{Action, Class, Trouble, classify};
+use crate::api::{self, Event};
+use crate::id::Target;
+use crate::ownership;
+use crate::request::{self, Resource, Watched};
+use crate::status::Beside;
+
+/// A wait reads again so long after its last read, whatever the watch says: a watch can be silent for ever.
+const REREAD_MS: u64 = 5_000;
+
+/// Before a watch that ended is opened again; doubled each time, up to [`REREAD_MS`].
+const REOPEN_MS: u64 = 250;
+
+/// One workload: hardly any delay at first, and at most two reads a second however much changes.
+const PACE_ONE: Pace = Pace { first_ms: 20, last_ms: 500 };
+
+/// Many workloads: seven reads in the first five seconds.
+const PACE_MANY: Pace = Pace { first_ms: 100, last_ms: 1_500 };
+
+/// Why a wait goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Woken {
+    /// Something changed.
+    Changed,
+    /// Nothing was heard for a while.
+    Time,
+}
+
+/// What the ids of a namespace share.
+pub struct Group {
+    operation: Operation,
+    ticks: Rc<Cell<Tick>>,
+    namespace: Option<String>,
+    /// The first to join, for as long as it is alone.
+    first: Option<Target>,
+    members: Cell<usize>,
+    one: Rc<Fresh<Sight>>,
+    deployments: Rc<Fresh<Listing>>,
+    replica_sets: Rc<Fresh<Listing>>,
+    pods: Rc<Fresh<Listing>>,
+    /// Where a watch begins, and the tick at which it was learnt.
+    version: RefCell<(Tick, String)>,
+    /// When a Deployment was last read.
+    read_ms: Cell<u64>,
+    /// The shortest time that somebody wants to wait.
+    patience_ms: Cell<u64>,
+    waiting: Cell<usize>,
+    watching: Cell<bool>,
+    last_wake: Cell<Woken>,
+    /// When the watch last told of a change.
+    changed_at: Cell<Tick>,
+    woken: Signal,
+    left: Signal,
+}
+
+impl Group {
+    pub(super) fn one(operation: Operation, ticks: Rc<Cell<Tick>>, target: Target) -> Rc<Self> {
+        let namespace = Some(target.namespace.clone());
+        Self::new(operation, ticks, namespace, Some(target))
+    }
+
+    pub(super) fn all(operation: Operation, ticks: Rc<Cell<Tick>>, namespace: Option<String>) -> Rc<Self> {
+        Self::new(operation, ticks, namespace, None)
+    }
+
+    fn new(operation: Operation, ticks: Rc<Cell<Tick>>, namespace: Option<String>, first: Option<Target>) -> Rc<Self> {
+        let many = || Fresh::new(operation.clone(), Rc::clone(&ticks), PACE_MANY);
+        Rc::new(Self {
+            namespace,
+            first,
+            members: Cell::new(0),
+            one: Fresh::new(operation.clone(), Rc::clone(&ticks), PACE_ONE),
+            deployments: many(),
+            replica_sets: many(),
+            pods: many(),
+            version: RefCell::default(),
+            read_ms: Cell::new(0),
+            patience_ms: Cell::new(REREAD_MS),
+            waiting: Cell::new(0),
+            watching: Cell::new(false),
+            last_wake: Cell::new(Woken::Changed),
+            changed_at: Cell::new(0),
+            woken: Signal::new(),
+            left: Signal::new(),
+            operation,
+            ticks,
+        })
+    }
+
+    pub(super) fn join(&self) {
+        self.members.set(self.members.get() + 1);
+    }
+
+    /// The tick now: what is asked for after it is fresher than all that was seen so far.
+    #[must_use]
+    pub fn tick(&self) -> Tick {
+        self.ticks.get()
+    }
+
+    /// More than one shares this.
+    fn is_shared(&self) -> bool {
+        self.members.get() > 1 || self.first.is_none()
+    }
+
+    /// Remembers from where a watch of this one workload misses nothing. Several begin where their list was.
+    pub fn saw(&self, resource_version: &str) {
+        if !self.is_shared() {
+            self.begin_at(resource_version);
+        }
+    }
+
+    /// Remembers from where a watch of all misses nothing.
+    pub fn begin_at(&self, resource_version: &str) {
+        *self.version.borrow_mut() = (self.advance(), resource_version.to_owned());
+        self.read_ms.set(self.operation.now());
+    }
+
+    /// The Deployment as it was after this tick, alone, and when it was asked for.
+    ///
+    /// # Errors
+    /// There is no usable answer.
+    pub async fn deployment(self: &Rc<Self>, cx: &Cx, target: &Target, after: Tick) -> Result<(Tick, Sight), Trouble> {
+        if !self.is_shared() {
+            let read = || {
+                let (this, target) = (Rc::clone(self), target.clone());
+                async move { get(&this.operation.shared(), &target).await }
+            };
+            let (asked, sight) = self.one.get(after, read).await;
+            self.read_ms.set(self.operation.now());
+            return sight.map(|sight| (asked, (*sight).clone()));
+        }
+        let (asked, listing) = self.listing(after).await?;
+        match listing.table.named(&target.namespace, &target.name) {
+            Some(raw) => Ok((asked, Sight::new(raw.clone(), listing.server_ms))),
+            // Gone, or its labels were edited away: only a read of it tells.
+            None => get(cx, target).await.map(|sight| (asked, sight)),
+        }
+    }
+
+    /// All Deployments with our labels as they were after this tick.
+    ///
+    /// # Errors
+    /// There is no usable answer, or not the whole of it.
+    pub async fn listing(self: &Rc<Self>, after: Tick) -> Result<(Tick, Rc<Listing>), Trouble> {
+        let (asked, listing) = self.deployments.get(after, || self.list(Resource::Deployments)).await;
+        self.read_ms.set(self.operation.now());
+        listing.map(|listing| (asked, listing))
+    }
+
+    /// The ReplicaSets or Pods of a workload as they were after this tick, among others. What must not be looked at is
+    /// no trouble.
+    ///
+    /// # Errors
+    /// There is no usable answer, or not the whole of it.
+    pub async fn beside(
+        self: &Rc<Self>,
+        cx: &Cx,
+        resource: Resource,
+        selector: &str,
+        covered: bool,
+        after: Tick,
+    ) -> Result<Beside<Rc<Listing>>, Trouble> {
+        if self.is_shared() && covered {
+            let shared = if resource == Resource::Pods { &self.pods } else { &self.replica_sets };
+            return readable(shared.get(after, || self.list(resource)).await.1);
+        }
+        let listing = list(cx, resource, self.namespace.as_deref(), selector).await;
+        readable(listing.and_then(whole).map(Rc::new))
+    }
+
+    /// The ReplicaSets or Pods of a namespace.
+    ///
+    /// # Errors
+    /// As [`beside`](Self::beside).
+    pub async fn list_beside(
+        &self,
+        cx: &Cx,
+        resource: Resource,
+        namespace: &str,
+        selector: &str,
+    ) -> Result<Beside<Rc<Listing>>, Trouble> {
+        readable(list(cx, resource, Some(namespace), selector).await.and_then(whole).map(Rc::new))
+    }
+
+    fn list(self: &Rc<Self>, resource: Resource) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
+        let this = Rc::clone(self);
+        async move {
+            let selector = ownership::selector(this.operation.ownership());
+            let shared = this.operation.shared();
+            let listing = list(&shared, resource, this.namespace.as_deref(), &selector).await.and_then(whole)?;
+            if resource == Resource::Deployments {
+                this.begin_at(&listing.resource_version);
+            }
+            Ok(listing)
+        }
+    }
+
+    /// Waits until there is a reason to look again: something changed since the last read was asked for, or so much
+    /// time went by.
+    ///
+    /// # Errors
+    /// The id was told to stop.
+    pub async fn next(self: &Rc<Self>, cx: &Cx, asked: Tick, patience_ms: u64) -> Result<Woken, StopReason> {
+        if let Some(reason) = cx.stopping() {
+            return Err(reason);
+        }
+        if self.changed_at.get() > asked {
+            return Ok(Woken::Changed);
+        }
+        self.patience_ms.set(self.patience_ms.get().min(patience_ms));
+        let woken = self.woken.wait();
+        let _waiting = Waiting::begin(self);
+        if !self.watching.replace(true) {
+            let this = Rc::clone(self);
+            self.operation.spawn(async move { this.watch().await }).detach();
+        } else {
+            // Whoever watches may have to look sooner now.
+            self.left.raise();
+        }
+        match select(cx.stopped(), woken).await {
+            Either::Left(reason) => Err(reason),
+            Either::Right(()) => Ok(self.last_wake.get()),
+        }
+    }
+
+    fn wake(&self, why: Woken) {
+        if why == Woken::Changed {
+            self.changed_at.set(self.advance());
+        }
+        self.last_wake.set(why);
+        self.patience_ms.set(REREAD_MS);
+        self.woken.raise();
+    }
+
+    fn advance(&self) -> Tick {
+        let tick = self.ticks.get() + 1;
+        self.ticks.set(tick);
+        tick
+    }
+
+    /// Wakes those who wait, until there have been none for a while.
+    async fn watch(self: Rc<Self>) {
+        let cx = self.operation.shared();
+        let mut watch: Option<Stream> = None;
+        let mut timer = Timer::default();
+        // The version to begin with must have been learnt after this.
+        let mut closed_at: Tick = 0;
+        let mut closed_until = 0;
+        let mut reopen_ms = REOPEN_MS;
+        let mut alone_since: Option<u64> = None;
+        loop {
+            let left = self.left.wait();
+            let now = self.operation.now();
+            if watch.is_none() && now >= closed_until {
+                let version = self.version.borrow().clone();
+                if version.0 > closed_at {
+                    closed_at = Tick::MAX;
+                    watch = Some(cx.stream(request::watch(&self.watched(), &version.1)));
+                }
+            }
+            let until = if self.waiting.get() > 0 {
+                alone_since = None;
+                let reread = self.read_ms.get().saturating_add(self.patience_ms.get());
+                if now >= reread {
+                    self.read_ms.set(now);
+                    self.wake(Woken::Time);
+                    continue;
+                }
+                reread
+            } else {
+                // Those who were woken read now, and most come back.
+                let since = *alone_since.get_or_insert(now);
+                if now.saturating_sub(since) >= REREAD_MS {
+                    break;
+                }
+                since + REREAD_MS
+            };
+            let until = if watch.is_none() && closed_until > now { until.min(closed_until) } else { until };
+            let waited = timer.until(&cx, until);
+            let heard = match &mut watch {
+                Some(stream) => match select(stream.next(), select(waited, left)).await {
+                    Either::Left(part) => heard(part),
+                    Either::Right(Either::Left(Err(_))) => break,
+                    Either::Right(_) => continue,
+                },
+                None => match select(waited, left).await {
+                    Either::Left(Err(_)) => break,
+                    _ => continue,
+                },
+            };
+            match heard {
+                Heard::Changed => {
+                    reopen_ms = REOPEN_MS;
+                    self.wake(Woken::Changed);
+                }
+                Heard::Alive => reopen_ms = REOPEN_MS,
+                Heard::Silence => {}
+                Heard::End => {
+                    watch = None;
+                    closed_at = self.ticks.get();
+                    closed_until = self.operation.now() + reopen_ms;
+                    // What happened meanwhile is only found by reading.
+                    self.patience_ms.set(self.patience_ms.get().min(reopen_ms));
+                    reopen_ms = (reopen_ms * 2).min(REREAD_MS);
+                }
+                Heard::Never => {
+                    watch = None;
+                    closed_at = Tick::MAX;
+                }
+            }
+        }
+        self.watching.set(false);
+    }
+
+    fn watched(&self) -> Watched {
+        match &self.first {
+            Some(target) if !self.is_shared() => Watched::One(target.clone()),
+            _ => Watched::Labelled(self.namespace.clone(), ownership::selector(self.operation.ownership())),
+        }
+    }
+}
+
+/// A part of a list decides nothing.
+fn whole(listing: Listing) -> Result<Listing, Trouble> {
+    match listing.broken {
+        Some(trouble) => Err(trouble),
+        None => Ok(listing),
+    }
+}
+
+/// What must not be looked at is no trouble: it is known that it is not known.
+fn readable(result: Result<Rc<Listing>, Trouble>) -> Result<Beside<Rc<Listing>>, Trouble> {
+    match result {
+        Ok(listing) => Ok(Beside::Read(listing)),
+        Err(trouble) if matches!(trouble.class, Class::Forbidden(_)) => Ok(Beside::NotReadable),
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// What a part of a watch said.
+enum Heard {
+    Changed,
+    /// It is alive.
+    Alive,
+    Silence,
+    End,
+    /// It is not allowed, and will not be.
+    Never,
+}
+
+fn heard(part: Option<Result<Response, Failure>>) -> Heard {
+    let action = Action::list(Resource::Deployments, None);
+    let response = match part.map(|part| classify(&action, part)) {
+        Some(Ok(response)) => response,
+        Some(Err(trouble)) if matches!(trouble.class, Class::Forbidden(_) | Class::Denied | Class::Unsupported) => {
+            return Heard::Never;
+        }
+        None | Some(Err(_)) => return Heard::End,
+    };
+    let mut heard = Heard::Silence;
+    for line in response.bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        match api::event(line) {
+            Ok(Event::Changed) => heard = Heard::Changed,
+            Ok(Event::Bookmark) if matches!(heard, Heard::Silence) => heard = Heard::Alive,
+            Ok(Event::Bookmark) => {}
+            Ok(Event::Error) | Err(_) => return Heard::End,
+        }
+    }
+    // What follows the last part is None, which ends it.
+    heard
+}
+
+/// One sleep at a time. It is kept as long as it ends early enough: a watch that says much costs no timers.
+#[derive(Default)]
+struct Timer(Option<(u64, Sleep)>);
+
+/// A sleep on its way.
+type Sleep = Pin<Box<dyn Future<Output = Result<(), Failure>>>>;
+
+impl Timer {
+    async fn until(&mut self, cx: &Cx, until: u64) -> Result<(), Failure> {
+        let kept = self.0.take().filter(|(end, _)| *end <= until && *end > cx.now());
+        let (_, sleep) = self.0.insert(match kept {
+            Some(kept) => kept,
+            None => (until, Box::pin(cx.sleep(until.saturating_sub(cx.now())))),
+        });
+        let result = sleep.await;
+        self.0 = None;
+        result
+    }
+}
+
+/// Counts one who waits, also when it is dropped.
+struct Waiting<'a>(&'a Group);
+
+impl<'a> Waiting<'a> {
+    fn begin(group: &'a Group) -> Self {
+        group.waiting.set(group.waiting.get() + 1);
+        Self(group)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.set(self.0.waiting.get().saturating_sub(1));
+        self.0.left.raise();
+    }
+}

@@ -1,0 +1,276 @@
+//! Which state a Deployment is in: a pure function of what was observed.
+//!
+//! [`decide`] is a table. The first row whose condition holds gives the answer, and the answer carries the row's name,
+//! so that a person can look it up. A row sees what was read and nothing else: a condition on data that was not read
+//! is false, and the verdict then says what would have to be read to be sure.
+
+mod inputs;
+mod words;
+
+use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
+
+use crate::api::{Deployment, Pod, ReplicaSet};
+use crate::id::Target;
+use inputs::Inputs;
+pub use words::{blocker, blockers, evidence};
+
+/// Something beside the Deployment itself.
+#[derive(Debug, Clone)]
+pub enum Beside<T> {
+    /// Nobody asked yet.
+    NotRead,
+    /// We are not allowed to look.
+    NotReadable,
+    /// It was read.
+    Read(T),
+}
+
+impl<T> Beside<T> {
+    /// What was read.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Self::Read(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// What is known of this operation's own doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Own {
+    /// How long ago this operation wrote the count, by our own clock.
+    pub since_write_ms: Option<u64>,
+    /// For how long ReplicaSetCreateError, or that nothing was ever observed, has been seen by our own clock.
+    pub stuck_for_ms: u64,
+    /// This is a look, not a wait: there will be no second one to compare with.
+    pub single: bool,
+}
+
+/// All that the table looks at.
+#[derive(Debug)]
+pub struct Observed<'a, 'b> {
+    /// The Deployment, fresh.
+    pub deployment: &'b Deployment<'a>,
+    /// ReplicaSets, of which only its own count.
+    pub replica_sets: Beside<Vec<ReplicaSet<'a>>>,
+    /// Pods, of which only those of its own ReplicaSets count.
+    pub pods: Beside<Vec<Pod<'a>>>,
+    /// What we did.
+    pub own: Own,
+    /// The server's clock when it answered, in milliseconds of the Unix epoch.
+    pub server_ms: Option<u64>,
+}
+
+/// What more would have to be read to be sure of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// Nothing.
+    Nothing,
+    /// The ReplicaSets.
+    ReplicaSets,
+    /// The Pods.
+    Pods,
+}
+
+/// What state it is in, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The row of the table.
+    pub rule: &'static str,
+    /// Where it is in its life.
+    pub status: Status,
+    /// One of the fixed reasons.
+    pub reason: &'static str,
+    /// One sentence for a person.
+    pub message: String,
+    /// The engine is where it was asked to be.
+    pub settled: bool,
+    /// An older revision answers while the newest does not.
+    pub serving_old: bool,
+    /// Replicas wanted.
+    pub desired: u32,
+    /// Replicas that can serve.
+    pub available: u32,
+    /// What would have to be read to be sure.
+    pub want: Want,
+}
+
+/// A row's answer: its name, status, reason, and what would have to be read to be sure of it.
+type Answer = (&'static str, Status, &'static str, Want);
+
+/// How long ReplicaSetCreateError must be seen before a wait calls it a failure: a controller that merely lags behind
+/// has caught up by then.
+const ERROR_PERSISTS_MS: u64 = 4_000;
+
+/// How long nothing must have been observed before a stop no longer waits for it.
+const NOTHING_PERSISTS_MS: u64 = 5_000;
+
+/// How long after our own write a deadline may be left from before it.
+const STALE_DEADLINE_MS: u64 = 2_000;
+
+/// The table.
+#[must_use]
+pub fn decide(observed: &Observed<'_, '_>) -> Verdict {
+    let see = Inputs::of(observed);
+    let answer = if see.deleting {
+        ("4 deleting", Status::Offline, "deleting", Want::Nothing)
+    } else if see.malformed {
+        ("5 malformed", Status::Unknown, "malformed", Want::Nothing)
+    } else if see.desired == 0 {
+        none_wanted(&see)
+    } else {
+        some_wanted(&see)
+    };
+    words::verdict(observed, &see, answer)
+}
+
+/// Rows 5a to 10.
+fn none_wanted(see: &Inputs<'_, '_>) -> Answer {
+    const STOPPING: (Status, &str) = (Status::Offline, "stopping");
+    const STOPPED: (Status, &str) = (Status::Offline, "stopped");
+    const UNVERIFIED: (Status, &str) = (Status::Offline, "stopped-unverified");
+
+    let (rule, (status, reason)) = if see.create_error || see.nothing_ever(NOTHING_PERSISTS_MS) {
+        let rule = "5a frozen";
+        if !see.sets_readable() || !see.pods_readable() {
+            (rule, UNVERIFIED)
+        } else if see.unread() != Want::Nothing || see.sets_left() || see.live_pods() {
+            (rule, STOPPING)
+        } else {
+            (rule, STOPPED)
+        }
+    } else if !see.observed {
+        // Whether it is row 5a depends on what is there beside it.
+        let want = if see.never_observed { see.unread() } else { Want::Nothing };
+        return ("6 unobserved", STOPPING.0, STOPPING.1, want);
+    } else if see.replicas > 0 || see.terminating.is_some_and(|count| count > 0) || see.sets_left() {
+        return ("7 replicas left", STOPPING.0, STOPPING.1, Want::Nothing);
+    } else if see.live_pods() {
+        ("8 pods left", STOPPING)
+    } else if !see.pods_readable() && (see.terminating.is_none() || !see.sets_readable()) {
+        ("9 unverified", UNVERIFIED)
+    } else {
+        ("10 stopped", STOPPED)
+    };
+    (rule, status, reason, see.unread())
+}
+
+/// Rows 11a to 19. Row 15 and the reasons of Pods need more of a Pod than is looked at yet.
+fn some_wanted(see: &Inputs<'_, '_>) -> Answer {
+    if !see.observed && see.create_error {
+        let lasting = see.stuck_for_ms >= ERROR_PERSISTS_MS || see.single && see.never_observed;
+        return if lasting {
+            ("11a rollout error", Status::Failed, "rollout-error", Want::Nothing)
+        } else {
+            ("11a rollout error", Status::Creating, "unobserved", Want::Nothing)
+        };
+    }
+    if !see.observed {
+        return ("11b unobserved", Status::Creating, "unobserved", Want::Nothing);
+    }
+    if let Some(failed) = see.progress_failed {
+        if see.since_write_ms.is_some_and(|ms| ms < STALE_DEADLINE_MS) {
+            return ("12 progress", Status::Creating, "rollout", Want::Nothing);
+        }
+        let reason = if see.rejected() { "replica-failure" } else { failed };
+        return ("12 progress", Status::Failed, reason, see.unread_sets());
+    }
+    if see.all_available() {
+        let reason = if see.paused { "paused" } else { "available" };
+        return ("13 available", Status::Running, reason, see.unread_sets());
+    }
+    if see.replica_failure() {
+        let (status, reason) =
+            if see.rejected() { (Status::Failed, "replica-failure") } else { (Status::Creating, "rollout") };
+        return ("14 replica failure", status, reason, see.unread_sets());
+    }
+    if see.paused && see.no_newest_set() {
+        return ("16 paused", Status::Failed, "paused", Want::Nothing);
+    }
+    if see.available >= 1 && see.available < see.desired && see.newest_serves() == Some(true) {
+        return ("17 partial", Status::Running, "partial", see.unread_sets());
+    }
+    if see.available >= 1 && see.newest_serves() == Some(false) {
+        return ("18 rollout", Status::Creating, "rollout", see.unread_sets());
+    }
+    ("19 starting", Status::Creating, "starting", see.unread_sets())
+}
+
+impl Verdict {
+    /// All wanted replicas can serve.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.status == Status::Running && self.settled
+    }
+
+    /// No replica is wanted, and none is left as far as one can see.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.status == Status::Offline && self.settled
+    }
+
+    /// As what the boundary speaks of.
+    #[must_use]
+    pub fn workload(&self, target: &Target, ownership: &Ownership, deployment: &Deployment<'_>) -> Workload {
+        let meta = &deployment.metadata;
+        Workload {
+            kind: "Deployment".to_owned(),
+            name: target.name.clone(),
+            message: Some(self.message.clone()),
+            settled: self.settled,
+            serving_old: self.serving_old,
+            desired: self.desired,
+            available: self.available,
+            image: image(deployment),
+            created: meta.creation_timestamp.as_ref().map(ToString::to_string),
+            owner: Some(ownership.owner.clone()),
+            uid: Some(meta.uid.to_string()),
+            rule: self.rule.to_owned(),
+            ..Workload::named(target.id(), self.status, self.reason)
+        }
+    }
+
+    /// As the end of a start that cannot succeed.
+    #[must_use]
+    pub fn rollout_failed(&self, target: &Target) -> Fault {
+        fault(FaultKind::RolloutFailed, format!("{} does not start: {}", target.id(), self.message))
+            .with("reason", self.reason)
+            .with("rule", self.rule)
+            .with("available", self.available)
+            .with("desired", self.desired)
+    }
+}
+
+fn image(deployment: &Deployment<'_>) -> Option<String> {
+    let spec = deployment.template()?.pod_spec()?;
+    spec.containers.first().map(|container| container.image.to_string()).filter(|image| !image.is_empty())
+}
+
+/// A workload that is not there for us.
+#[must_use]
+pub fn missing(target: &Target, reason: &str, message: String) -> Workload {
+    let rule = if reason == "not-owned" { "3 not owned" } else { "2 not found" };
+    Workload {
+        kind: "Deployment".to_owned(),
+        name: target.name.clone(),
+        message: Some(message),
+        settled: true,
+        rule: rule.to_owned(),
+        ..Workload::named(target.id(), Status::Missing, reason)
+    }
+}
+
+/// A workload of which there is no usable answer.
+#[must_use]
+pub fn unknown(target: &Target, reason: &str, message: String) -> Workload {
+    Workload {
+        kind: "Deployment".to_owned(),
+        name: target.name.clone(),
+        message: Some(message),
+        rule: "1 no answer".to_owned(),
+        ..Workload::named(target.id(), Status::Unknown, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests;
