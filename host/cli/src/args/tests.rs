@@ -1,0 +1,162 @@
+use super::*;
+use clap::error::ErrorKind;
+use rstest::rstest;
+
+fn words(line: &str) -> Vec<OsString> {
+    std::iter::once("workload").chain(line.split_whitespace()).map(OsString::from).collect()
+}
+
+fn cli(line: &str) -> Cli {
+    parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn defaults() {
+    let cli = cli("list");
+    assert_eq!(cli.global.output, Format::Table);
+    assert_eq!(cli.global.timeout, Duration::from_secs(300));
+    assert_eq!(cli.global.owner, "default");
+    assert_eq!((cli.global.label_prefix, cli.global.labels, cli.global.verbose), (None, None, 0));
+    assert!(matches!(cli.command, Command::List(List { all_namespaces: false })));
+}
+
+#[rstest]
+#[case::before("-n shop -o json --timeout 90s --owner me --context c --kubeconfig k --component p -v status web")]
+#[case::after("status web -n shop -o json --timeout 90s --owner me --context c --kubeconfig k --component p -v")]
+#[case::long(
+    "status --namespace=shop web --output=json --timeout=1m30s --owner=me --context=c --kubeconfig=k --component=p --verbose"
+)]
+#[case::both_sides("-n shop -o json --timeout 90s status web --owner me --context c --kubeconfig k --component p -v")]
+fn global_options_stand_anywhere(#[case] line: &str) {
+    let Cli { global, command } = cli(line);
+    assert_eq!(global.namespace.as_deref(), Some("shop"));
+    assert_eq!(global.output, Format::Json);
+    assert_eq!(global.timeout, Duration::from_secs(90));
+    assert_eq!((global.owner.as_str(), global.context.as_deref(), global.verbose), ("me", Some("c"), 1));
+    assert_eq!(global.kubeconfig, Some(PathBuf::from("k")));
+    assert_eq!(global.component, Some(PathBuf::from("p")));
+    assert!(matches!(command, Command::Status(Ids { ids }) if ids == ["web"]));
+}
+
+#[rstest]
+#[case::no_command("")]
+#[case::unknown_command("restart web")]
+#[case::unknown_option("list --frobnicate")]
+#[case::not_yet("list --watch")]
+#[case::no_id("status")]
+#[case::no_id_to_delete("delete")]
+#[case::bad_format("list -o yaml")]
+#[case::bad_timeout("list --timeout 5")]
+#[case::long_timeout("list --timeout 2h")]
+#[case::bad_namespace("list -n Shop_1")]
+#[case::path_as_namespace("list -n ../etc")]
+#[case::bad_preset("list --labels other")]
+#[case::both_labels("list --label-prefix p --labels opensource-server")]
+#[case::both_labels_apart("--label-prefix p list --labels opensource-server")]
+#[case::snapshot_of_status("status web -o manager")]
+#[case::empty_owner("list --owner=")]
+#[case::bad_intent("stop web --intent whenever")]
+#[case::settle_of_stop("stop web --settle 1s")]
+#[case::create_nothing("create")]
+#[case::create_without_image("create web")]
+#[case::create_both("create web -f web.json")]
+#[case::create_file_and_image("create -f web.json --image a")]
+#[case::bad_variable("create web --image a --env FOO")]
+#[case::nameless_variable("create web --image a --env =x")]
+#[case::negative_replicas("create web --image a --replicas=-1")]
+#[case::two_commands("create web --image a --command x -- y")]
+#[case::provider_alone("provider")]
+#[case::inspect_nothing("provider inspect")]
+fn refused(#[case] line: &str) {
+    let error = parse(words(line)).err().unwrap_or_else(|| panic!("{line} was accepted"));
+    assert_eq!(error.exit_code(), 2, "{line}: {error}");
+}
+
+#[test]
+fn a_refused_variable_is_not_repeated_in_the_reason() {
+    let error = parse(words("create web --image a --env =hunter2")).err().map(|error| error.to_string());
+    assert!(error.is_some_and(|text| text.contains("is not of the form NAME=VALUE") && !text.contains("hunter2")));
+}
+
+#[rstest]
+#[case("--help", ErrorKind::DisplayHelp)]
+#[case("create --help", ErrorKind::DisplayHelp)]
+#[case("--version", ErrorKind::DisplayVersion)]
+fn information(#[case] line: &str, #[case] kind: ErrorKind) {
+    let error = parse(words(line)).err();
+    assert_eq!(error.as_ref().map(clap::Error::kind), Some(kind));
+    assert_eq!(error.map(|error| error.exit_code()), Some(0));
+}
+
+#[test]
+fn create_by_options() {
+    let Command::Create(create) = cli(
+        "create web --image nginx --cpu 1 --memory 64Mi --env A=1 --env B=x=y --replicas 2 --command sh --args a b \
+         --pull-policy Never --pull-secret one --pull-secret two --container-id 4711 --plan",
+    )
+    .command
+    else {
+        panic!("not a create");
+    };
+    assert_eq!(create.name.as_deref(), Some("web"));
+    assert!(create.plan);
+    let fields = create.fields;
+    assert_eq!(fields.image.as_deref(), Some("nginx"));
+    assert_eq!(fields.env, ["A=1", "B=x=y"]);
+    assert_eq!((fields.command, fields.args), (vec!["sh".to_owned()], vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!((fields.replicas, fields.pull_secret), (Some(2), vec!["one".to_owned(), "two".to_owned()]));
+    assert_eq!((fields.cpu.as_deref(), fields.memory.as_deref()), (Some("1"), Some("64Mi")));
+    assert_eq!((fields.pull_policy.as_deref(), fields.container_id.as_deref()), (Some("Never"), Some("4711")));
+}
+
+#[test]
+fn create_with_a_command_line() {
+    let Command::Create(create) = cli("create web --image busybox -- sh -c x --plan").command else {
+        panic!("not a create");
+    };
+    assert_eq!(create.fields.command_line, ["sh", "-c", "x", "--plan"]);
+    assert!(!create.plan);
+}
+
+#[test]
+fn create_from_a_file() {
+    let Command::Create(create) = cli("create -f - --plan").command else { panic!("not a create") };
+    assert_eq!((create.name, create.file), (None, Some(PathBuf::from("-"))));
+}
+
+#[rstest]
+#[case("stop web", Intent::Preserve)]
+#[case("stop web --intent recoverable-failure", Intent::RecoverableFailure)]
+#[case("stop web --intent rollback-fresh", Intent::RollbackFresh)]
+#[case("stop web --intent terminal", Intent::Terminal)]
+#[case("stop web --intent forced", Intent::Forced)]
+#[case("delete web", Intent::Terminal)]
+#[case("delete web --intent preserve", Intent::Preserve)]
+fn intents(#[case] line: &str, #[case] expected: Intent) {
+    let intent = match cli(line).command {
+        Command::Stop(stop) => stop.intent,
+        Command::Delete(delete) => delete.intent,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(intent, expected);
+}
+
+#[rstest]
+#[case::apart("list -o json", true)]
+#[case::together("list -ojson", true)]
+#[case::equals("list -o=json", true)]
+#[case::long("--output json list", true)]
+#[case::long_equals("--output=json list", true)]
+#[case::table("list -o table", false)]
+#[case::nothing("list", false)]
+#[case::value_missing("list -o", false)]
+#[case::not_ours("create web --image a -- tool -o json", false)]
+#[case::owner_is_no_output("list --owner json", false)]
+fn json_is_seen_without_parsing(#[case] line: &str, #[case] expected: bool) {
+    assert_eq!(wants_json(&words(line)), expected);
+}

@@ -1,0 +1,90 @@
+//! What each command does.
+
+mod provider;
+mod workloads;
+
+use std::future::Future;
+
+use workload_host::Run;
+use workload_host::model::{Fault, FaultKind};
+
+use crate::answer::Entry;
+use crate::args::{Cli, Command, Global};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::output::Console;
+use crate::run::{self, Heard, Listener};
+
+/// What every command works with.
+struct Session<'a> {
+    global: Global,
+    interrupt: Interrupt,
+    console: &'a mut Console,
+}
+
+/// Runs a command to its end, prints its answer, and says how the process ends.
+pub async fn run(cli: Cli, console: &mut Console) -> Exit {
+    let Cli { global, command } = cli;
+    let result = match Interrupt::listen() {
+        Ok(interrupt) => Session { global, interrupt, console }.run(command).await,
+        Err(fault) => Err(fault),
+    };
+    result.unwrap_or_else(|fault| {
+        console.fault(&fault);
+        Exit::from(&fault)
+    })
+}
+
+impl Session<'_> {
+    /// An error here means that nothing was answered yet.
+    async fn run(&mut self, command: Command) -> Result<Exit, Fault> {
+        match command {
+            Command::List(list) => self.list(list).await,
+            Command::Status(ids) => self.status(ids).await,
+            Command::Create(create) => self.create(*create).await,
+            Command::Start(start) => self.start(start).await,
+            Command::Stop(stop) => self.stop(stop).await,
+            Command::Delete(delete) => self.delete(delete).await,
+            Command::Provider(command) => self.provider(command).await,
+        }
+    }
+
+    /// Waits for what comes before an operation, unless the user ends it.
+    async fn prepare<T>(&mut self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        tokio::select! {
+            result = work => result,
+            () = self.interrupt.wait() => {
+                Err(Fault::new(FaultKind::Cancelled, "interrupted before anything was asked for"))
+            }
+        }
+    }
+
+    /// Follows an operation. With `told`, ids are printed as they end.
+    async fn listen(&mut self, mut operation: Run, ids: &[String], told: bool) -> Heard {
+        let mut teller = Teller { console: &mut *self.console, told };
+        run::listen(&mut operation, ids, self.interrupt.wait(), &mut teller).await
+    }
+}
+
+/// Prints what happens.
+struct Teller<'a> {
+    console: &'a mut Console,
+    told: bool,
+}
+
+impl Listener for Teller<'_> {
+    fn progress(&mut self, id: &str, text: &str) {
+        self.console.progress(id, text);
+    }
+
+    fn ended(&mut self, entry: &Entry) {
+        if self.told {
+            self.console.ended(entry);
+        }
+    }
+}
+
+/// The exit code of an operation that was perhaps interrupted.
+fn exit(worst: Exit, heard_interrupt: bool) -> Exit {
+    if heard_interrupt { worst.max(Exit::Interrupted) } else { worst }
+}

@@ -1,0 +1,136 @@
+//! The commands that talk to the engine.
+
+use std::collections::BTreeSet;
+
+use workload_host::model::{Fault, FaultKind, StopIntent};
+use workload_host::transport::Connection;
+use workload_host::{Manager, Options};
+
+use super::{Session, exit};
+use crate::answer::{Entry, Listing, found, found_exit};
+use crate::args::{Create, Delete, Ids, Intent, List, Start, Stop};
+use crate::connect::{self, PROVIDER};
+use crate::exit::Exit;
+use crate::ids;
+use crate::spec;
+
+/// The Kubernetes provider's setting: for how many milliseconds a workload must have been available.
+const SETTLE: &str = "settle-ms";
+
+/// Ids, and a Manager that may reach where they lie.
+struct Reach {
+    ids: Vec<String>,
+    /// More than one was named, be it the same twice: the answer is a list.
+    several: bool,
+    manager: Manager,
+}
+
+impl Session<'_> {
+    pub(super) async fn list(&mut self, list: List) -> Result<Exit, Fault> {
+        let connection = connect::connection(&self.global)?;
+        let namespace = connection.namespace().to_owned();
+        let (granted, asked) = if list.all_namespaces {
+            (None, Vec::new())
+        } else {
+            (Some(ids::places(&[], &namespace)), vec![namespace])
+        };
+        let manager = self.manager(&connection, granted, Vec::new()).await?;
+        let run = manager.discover(PROVIDER, asked, self.options(false));
+        let heard = self.listen(run, &[], false).await;
+        let fault = if heard.interrupted {
+            Some(Fault::new(FaultKind::Cancelled, "interrupted; what is listed was read until then"))
+        } else {
+            heard.fault
+        };
+        let workloads = heard.emitted.into_values().collect();
+        let listing = Listing { workloads, incomplete: heard.incomplete, fault };
+        self.console.listing(&listing);
+        Ok(exit(listing.exit(), heard.interrupted))
+    }
+
+    pub(super) async fn status(&mut self, ids: Ids) -> Result<Exit, Fault> {
+        let Reach { ids, several, manager } = self.reach(&ids.ids, Vec::new()).await?;
+        let run = manager.status(PROVIDER, ids.clone(), self.options(false));
+        let heard = self.listen(run, &ids, false).await;
+        let found: Vec<_> = heard.entries.into_iter().map(found).collect();
+        self.console.statuses(&found, several);
+        Ok(exit(found_exit(&found), heard.interrupted))
+    }
+
+    pub(super) async fn create(&mut self, create: Create) -> Result<Exit, Fault> {
+        let connection = connect::connection(&self.global)?;
+        let namespace = connection.namespace();
+        let (specs, several) = match (create.file, create.name) {
+            (Some(file), _) => spec::from_file(&file, namespace)?,
+            (None, Some(name)) => (vec![spec::from_options(&name, namespace, create.fields)], false),
+            // The arguments were checked for this.
+            (None, None) => return Err(Fault::new(FaultKind::InvalidSpec, "there is nothing to create")),
+        };
+        let ids: Vec<String> = specs.iter().map(|spec| spec.id.clone()).collect();
+        let manager = self.manager(&connection, Some(ids::places(&ids, namespace)), Vec::new()).await?;
+        let run = manager.create(PROVIDER, specs, self.options(create.plan));
+        let heard = self.listen(run, &ids, true).await;
+        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+    }
+
+    pub(super) async fn start(&mut self, start: Start) -> Result<Exit, Fault> {
+        let settings = start.settle.map(|settle| (SETTLE.to_owned(), settle.as_millis().to_string()));
+        let Reach { ids, several, manager } = self.reach(&start.ids.ids, settings.into_iter().collect()).await?;
+        let run = manager.start(PROVIDER, ids.clone(), self.options(start.plan));
+        let heard = self.listen(run, &ids, true).await;
+        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+    }
+
+    pub(super) async fn stop(&mut self, stop: Stop) -> Result<Exit, Fault> {
+        let Reach { ids, several, manager } = self.reach(&stop.ids.ids, Vec::new()).await?;
+        let run = manager.stop(PROVIDER, ids.clone(), stop.intent.into(), self.options(stop.plan));
+        let heard = self.listen(run, &ids, true).await;
+        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+    }
+
+    pub(super) async fn delete(&mut self, delete: Delete) -> Result<Exit, Fault> {
+        let Reach { ids, several, manager } = self.reach(&delete.ids.ids, Vec::new()).await?;
+        let run = manager.delete(PROVIDER, ids.clone(), delete.intent.into(), self.options(delete.plan));
+        let heard = self.listen(run, &ids, true).await;
+        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+    }
+
+    async fn reach(&mut self, names: &[String], settings: Vec<(String, String)>) -> Result<Reach, Fault> {
+        let connection = connect::connection(&self.global)?;
+        let namespace = connection.namespace();
+        let ids = ids::qualify(names, namespace);
+        let manager = self.manager(&connection, Some(ids::places(&ids, namespace)), settings).await?;
+        Ok(Reach { several: names.len() > 1, ids, manager })
+    }
+
+    async fn manager(
+        &mut self,
+        connection: &Connection,
+        places: Option<BTreeSet<String>>,
+        settings: Vec<(String, String)>,
+    ) -> Result<Manager, Fault> {
+        let global = self.global.clone();
+        self.prepare(connect::manager(&global, connection, places, settings)).await
+    }
+
+    fn options(&self, plan: bool) -> Options {
+        Options { timeout: Some(self.global.timeout), plan, ..Options::default() }
+    }
+
+    fn conclude(&mut self, entries: &[Entry], several: bool, interrupted: bool) -> Exit {
+        self.console.entries(entries, several);
+        exit(entries.iter().map(Entry::exit).max().unwrap_or(Exit::Ok), interrupted)
+    }
+}
+
+impl From<Intent> for StopIntent {
+    fn from(intent: Intent) -> StopIntent {
+        match intent {
+            Intent::Preserve => StopIntent::Preserve,
+            Intent::RecoverableFailure => StopIntent::RecoverableFailure,
+            Intent::RollbackFresh => StopIntent::RollbackFresh,
+            Intent::Terminal => StopIntent::Terminal,
+            Intent::Forced => StopIntent::Forced,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The JSON documents. Their shapes are promised to programs: a change here is a breaking one.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use workload_host::Inspection;
+use workload_host::model::{Descriptor, Fault, Outcome, PlannedRequest, Status, Workload};
+
+use crate::answer::{End, Entry, Found, Listing};
+
+/// A fault that is not of one of several ids.
+#[derive(Serialize)]
+pub struct ErrorDocument<'a> {
+    error: &'a Fault,
+}
+
+/// A fault as a document.
+pub fn error(fault: &Fault) -> ErrorDocument<'_> {
+    ErrorDocument { error: fault }
+}
+
+/// A wrong command line. Not a [`Fault`]: nothing that a Manager does can end like this.
+#[derive(Serialize)]
+pub struct UsageDocument<'a> {
+    error: Usage<'a>,
+}
+
+#[derive(Serialize)]
+struct Usage<'a> {
+    kind: &'static str,
+    message: &'a str,
+    detail: Empty,
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+/// A wrong command line as a document.
+pub fn usage(message: &str) -> UsageDocument<'_> {
+    UsageDocument { error: Usage { kind: "usage", message, detail: Empty {} } }
+}
+
+/// One id among several, or alone.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Item<'a> {
+    /// What was read of it.
+    Workload(&'a Workload),
+    /// How it ended well.
+    Done {
+        /// The id.
+        id: &'a str,
+        /// `outcome`, `changed`, `workload`.
+        #[serde(flatten)]
+        outcome: &'a Outcome,
+        /// From the beginning of the operation.
+        elapsed_ms: u64,
+    },
+    /// What would have been written.
+    Planned {
+        /// The id.
+        id: &'a str,
+        /// The request.
+        plan: Plan<'a>,
+    },
+    /// How it ended otherwise, among several.
+    Fault {
+        /// The id.
+        id: &'a str,
+        /// Why.
+        error: &'a Fault,
+    },
+    /// The same alone: the caller knows the id.
+    Alone(ErrorDocument<'a>),
+}
+
+/// A request that was not sent.
+#[derive(Serialize)]
+pub struct Plan<'a> {
+    method: &'static str,
+    path: String,
+    body: &'a Option<Value>,
+}
+
+/// One document for one id, a list for several.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// Of one id.
+    One(T),
+    /// Of several, in the order in which they were given.
+    Many(Vec<T>),
+}
+
+fn one_or_many<T>(mut items: Vec<T>, several: bool) -> OneOrMany<T> {
+    match items.pop() {
+        Some(item) if !several => OneOrMany::One(item),
+        last => {
+            items.extend(last);
+            OneOrMany::Many(items)
+        }
+    }
+}
+
+/// The answer of `status`; `several` says whether more than one id was asked for.
+pub fn statuses(found: &[Found], several: bool) -> OneOrMany<Item<'_>> {
+    let items = found.iter().map(|(id, result)| match result {
+        Ok(workload) => Item::Workload(workload),
+        Err(fault) => faulty(id, fault, several),
+    });
+    one_or_many(items.collect(), several)
+}
+
+/// The answer of `create`, `start`, `stop` and `delete`.
+pub fn entries(entries: &[Entry], several: bool) -> OneOrMany<Item<'_>> {
+    let items = entries.iter().map(|entry| match &entry.end {
+        End::Done(outcome) => Item::Done { id: &entry.id, outcome, elapsed_ms: milliseconds(entry.elapsed) },
+        End::Planned(request) => Item::Planned { id: &entry.id, plan: plan(request) },
+        End::Fault(fault) => faulty(&entry.id, fault, several),
+    });
+    one_or_many(items.collect(), several)
+}
+
+fn milliseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn faulty<'a>(id: &'a str, fault: &'a Fault, several: bool) -> Item<'a> {
+    if several { Item::Fault { id, error: fault } } else { Item::Alone(error(fault)) }
+}
+
+fn plan(request: &PlannedRequest) -> Plan<'_> {
+    Plan { method: request.method.word(), path: super::target(request), body: &request.body }
+}
+
+/// The answer of `list`.
+#[derive(Serialize)]
+pub struct ListDocument<'a> {
+    workloads: &'a [Workload],
+    incomplete: Vec<LeftOut<'a>>,
+    /// Only when the listing as a whole ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Fault>,
+}
+
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    place: &'a str,
+    error: &'a Fault,
+}
+
+/// A listing as a document.
+pub fn listing(listing: &Listing) -> ListDocument<'_> {
+    ListDocument {
+        workloads: &listing.workloads,
+        incomplete: listing.incomplete.iter().map(|(place, error)| LeftOut { place, error }).collect(),
+        error: listing.fault.as_ref(),
+    }
+}
+
+/// A workload as the Manager's snapshot has it.
+#[derive(Serialize)]
+pub struct Snapshot<'a> {
+    vmid: &'a str,
+    name: &'a str,
+    /// The Manager knows only this type.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The Manager knows only these two, and tests for `running`.
+    status: &'static str,
+    node: Option<&'a str>,
+}
+
+/// A listing in the Manager's shape.
+pub fn snapshots(workloads: &[Workload]) -> Vec<Snapshot<'_>> {
+    workloads
+        .iter()
+        .map(|workload| Snapshot {
+            vmid: &workload.id,
+            name: &workload.name,
+            kind: "lxc",
+            status: if workload.status == Status::Running { "running" } else { "stopped" },
+            node: workload.node.as_deref(),
+        })
+        .collect()
+}
+
+/// The answer of `provider list`.
+#[derive(Serialize)]
+pub struct ProvidersDocument<'a> {
+    providers: Vec<ProviderItem<'a>>,
+}
+
+#[derive(Serialize)]
+struct ProviderItem<'a> {
+    name: &'a str,
+    version: &'a str,
+    engine: &'a str,
+    world: &'a str,
+    source: &'a str,
+}
+
+/// Providers, each with where it comes from.
+pub fn providers<'a>(rows: &[(&'a str, &'a Descriptor)]) -> ProvidersDocument<'a> {
+    let item = |(source, found): &(&'a str, &'a Descriptor)| ProviderItem {
+        name: &found.name,
+        version: &found.version,
+        engine: &found.engine,
+        world: found.world,
+        source,
+    };
+    ProvidersDocument { providers: rows.iter().map(item).collect() }
+}
+
+/// The answer of `provider inspect`.
+#[derive(Serialize)]
+pub struct InspectionDocument<'a> {
+    name: &'a str,
+    version: &'a str,
+    engine: &'a str,
+    world: &'a str,
+    asks: &'a [String],
+    imports: &'a [String],
+    size: usize,
+    sha256: &'a str,
+    spec_schema: Value,
+}
+
+/// A component as a document. Its schema is JSON within; one that is not stands there as text.
+pub fn inspection(found: &Inspection) -> InspectionDocument<'_> {
+    let Descriptor { name, version, engine, asks, spec_schema, world } = &found.descriptor;
+    InspectionDocument {
+        name,
+        version,
+        engine,
+        world,
+        asks,
+        imports: &found.imports,
+        size: found.size,
+        sha256: &found.sha256,
+        spec_schema: serde_json::from_str(spec_schema).unwrap_or_else(|_| Value::from(spec_schema.as_str())),
+    }
+}
+
+#[cfg(test)]
+#[path = "json/tests.rs"]
+mod tests;

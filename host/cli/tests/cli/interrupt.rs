@@ -1,0 +1,42 @@
+//! Ctrl-C while a server keeps silent.
+
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+
+use rstest::rstest;
+
+use crate::home::{Answer, Home};
+
+#[rstest]
+#[case::one("start web", "INT", "error: shop/web: ")]
+#[case::several("stop a b", "INT", "error: shop/a: ")]
+#[case::by_a_supervisor("delete web", "TERM", "error: shop/web: ")]
+#[case::a_write_on_its_way("create web --image nginx", "INT", "may still take effect")]
+#[case::a_list("list", "INT", "error: ")]
+fn ends_and_says_how_it_left_things(#[case] line: &str, #[case] signal: &str, #[case] said: &str) {
+    let (home, server) = Home::new().with_silent_server();
+    let child = home
+        .command(line.split_whitespace().chain(["-o", "json"]))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Once its request is here, it waits for an answer.
+    let (mut connection, _) = server.accept().unwrap();
+    assert_eq!(connection.read(&mut [0]).unwrap(), 1);
+    let kill = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let answer = Answer::of(child.wait_with_output().unwrap());
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    assert!(answer.stderr.contains(said), "{answer:?}");
+    let document = answer.json();
+    match document.as_array() {
+        Some(items) => {
+            let ids: Vec<_> = items.iter().map(|item| item["id"].clone()).collect();
+            assert_eq!(ids, ["shop/a", "shop/b"]);
+            assert!(items.iter().all(|item| item["error"]["kind"] == "cancelled"), "{answer:?}");
+        }
+        None => assert_eq!(document["error"]["kind"], "cancelled", "{answer:?}"),
+    }
+}

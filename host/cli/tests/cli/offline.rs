@@ -1,0 +1,254 @@
+//! What needs no server: wrong arguments, configurations, components and specs, and a server that is not there.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use rstest::rstest;
+use serde_json::json;
+
+use crate::home::{Answer, Home, built_in};
+
+#[rstest]
+#[case::nothing("", "Usage: workload")]
+#[case::unknown_command("restart web", "unrecognized subcommand 'restart'")]
+#[case::no_id("start", "<ID>")]
+#[case::bad_timeout("list --timeout 2h", "a timeout is at most 1h")]
+#[case::label_conflict("--labels opensource-server list --label-prefix x", "cannot be used with")]
+fn a_wrong_command_line(#[case] line: &str, #[case] said: &str) {
+    let answer = Home::new().run(line);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert!(answer.stderr.contains(said), "{answer:?}");
+    assert_eq!(answer.stdout, "");
+}
+
+#[rstest]
+#[case::before("-o json restart web", "unrecognized subcommand 'restart'")]
+#[case::after("list --timeout 2h -ojson", "invalid value '2h' for '--timeout <TIME>': a timeout is at most 1h")]
+fn a_wrong_command_line_in_json(#[case] line: &str, #[case] message: &str) {
+    let answer = Home::new().run(line);
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert_eq!(answer.json(), json!({"error": {"kind": "usage", "message": message, "detail": {}}}));
+    assert!(answer.stderr.contains(message), "{answer:?}");
+}
+
+#[rstest]
+#[case::all("--help", "Exit codes:")]
+#[case::create("create --help", "busybox:1.37 -- sh -c")]
+#[case::version("--version", env!("CARGO_PKG_VERSION"))]
+fn help_goes_to_standard_output(#[case] line: &str, #[case] said: &str) {
+    let answer = Home::new().run(line);
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+    assert!(answer.stdout.contains(said), "{answer:?}");
+}
+
+#[rstest]
+#[case::none("list", "no kubeconfig")]
+#[case::named("list --kubeconfig nowhere", "nowhere")]
+#[case::of_several("status a b/c d", "no kubeconfig")]
+#[case::of_a_write("start web", "no kubeconfig")]
+fn a_missing_kubeconfig(#[case] line: &str, #[case] said: &str) {
+    let home = Home::new();
+    let answer = home.run(line);
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
+    assert!(answer.stderr.starts_with("error: ") && answer.stderr.contains(said), "{answer:?}");
+    assert_eq!(answer.stderr.lines().count(), 1, "{answer:?}");
+
+    let answer = home.run(&format!("{line} -o json"));
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert_eq!(answer.json()["error"]["kind"], "configuration");
+}
+
+#[test]
+fn an_unknown_context() {
+    let answer = Home::new().with_unreachable_server().run("list --context there -o json");
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    let error = &answer.json()["error"];
+    assert_eq!(error["kind"], "configuration");
+    assert!(
+        error["message"].as_str().is_some_and(|text| text.contains("there") && text.contains("here")),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn an_unreachable_server_is_unknown_never_missing() {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run("status web -o json --timeout 10s");
+    assert_eq!(answer.code, Some(6), "{answer:?}");
+    let workload = answer.json();
+    assert_eq!(workload["id"], "shop/web");
+    assert_eq!((&workload["status"], &workload["reason"]), (&json!("unknown"), &json!("unreachable")));
+    assert_eq!(workload["settled"], false);
+
+    let answer = home.run("status web --timeout 10s");
+    assert_eq!(answer.code, Some(6), "{answer:?}");
+    let mut lines = answer.stdout.lines();
+    assert!(lines.next().is_some_and(|head| head.starts_with("ID ")), "{answer:?}");
+    let row: Vec<_> = lines.next().unwrap_or_default().split_whitespace().take(4).collect();
+    assert_eq!(row, ["shop/web", "unknown", "unreachable", "-"]);
+}
+
+#[test]
+fn several_are_a_list_in_the_order_given_and_each_once() {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run("status b a/b/c prod/a shop/b -n shop -o json --timeout 10s");
+    // The highest: an invalid id (9) beside an unreachable server (6).
+    assert_eq!(answer.code, Some(9), "{answer:?}");
+    let found = answer.json();
+    let ids: Vec<_> = found.as_array().into_iter().flatten().map(|item| item["id"].clone()).collect();
+    assert_eq!(ids, ["shop/b", "a/b/c", "prod/a"]);
+    assert_eq!(found[0]["status"], "unknown");
+    assert_eq!(found[1]["error"]["kind"], "invalid-id");
+    assert_eq!(found[2]["status"], "unknown");
+}
+
+#[test]
+fn a_list_of_an_unreachable_server_says_what_is_left_out() {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run("list -o json --timeout 10s");
+    assert_eq!(answer.code, Some(6), "{answer:?}");
+    let found = answer.json();
+    assert_eq!(found["workloads"], json!([]));
+    assert_eq!(found["incomplete"][0]["place"], "shop", "{answer:?}");
+    assert_eq!(found["incomplete"][0]["error"]["kind"], "unavailable", "{answer:?}");
+
+    let answer = home.run("list --timeout 10s");
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(6), ""), "{answer:?}");
+    assert!(answer.stderr.starts_with("error: shop: "), "{answer:?}");
+}
+
+#[test]
+fn a_snapshot_is_whole_or_not_there() {
+    let answer = Home::new().with_unreachable_server().run("list -o manager --timeout 10s");
+    assert_eq!(answer.code, Some(6), "{answer:?}");
+    assert_eq!(answer.json()["error"]["kind"], "unavailable", "{answer:?}");
+}
+
+#[rstest]
+#[case::start("start web")]
+#[case::stop("stop web")]
+#[case::delete("delete web")]
+#[case::plan("start web --plan")]
+#[case::create("create web --image nginx")]
+fn a_write_to_an_unreachable_server(#[case] line: &str) {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run(&format!("{line} -o json --timeout 5s"));
+    // Some writes wait for the server until the time is over.
+    let kind = match answer.code {
+        Some(6) => "unavailable",
+        Some(7) => "timeout",
+        _ => panic!("{answer:?}"),
+    };
+    assert_eq!(answer.json()["error"]["kind"], kind, "{answer:?}");
+    assert!(answer.stderr.starts_with("error: shop/web: "), "{answer:?}");
+}
+
+#[test]
+fn the_component_can_be_another_file() {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run(&format!("status web -o json --timeout 10s --component {}", built_in().display()));
+    assert_eq!(answer.code, Some(6), "{answer:?}");
+}
+
+#[rstest]
+#[case::garbage(Some(b"this is no component".to_vec()))]
+#[case::empty(Some(Vec::new()))]
+#[case::core_module(Some(b"\0asm\x01\0\0\0".to_vec()))]
+#[case::cut(None)]
+fn a_broken_component(#[case] content: Option<Vec<u8>>) {
+    let home = Home::new().with_unreachable_server();
+    let whole = std::fs::read(built_in()).unwrap();
+    let content = content.unwrap_or_else(|| whole[..whole.len() / 2].to_vec());
+    let file = home.file("broken.wasm", content);
+    for line in [format!("provider inspect {}", file.display()), format!("start web --component {}", file.display())] {
+        let answer = home.run(&format!("{line} -o json"));
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert_eq!(answer.json()["error"]["kind"], "configuration");
+    }
+}
+
+#[test]
+fn a_missing_component() {
+    let answer = Home::new().run("provider inspect nowhere.wasm");
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
+    assert!(answer.stderr.contains("nowhere.wasm: no such file"), "{answer:?}");
+}
+
+#[test]
+fn inspecting_the_built_in_component() {
+    let home = Home::new();
+    let answer = home.run(&format!("provider inspect {} -o json", built_in().display()));
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+    let found = answer.json();
+    assert_eq!(found["engine"], "kubernetes", "{answer:?}");
+    assert!(found["asks"].as_array().is_some_and(|asks| !asks.is_empty()), "{answer:?}");
+    assert_eq!(found["spec_schema"]["type"], "object", "{answer:?}");
+
+    let answer = home.run(&format!("provider inspect {}", built_in().display()));
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.stdout.contains("engine") && answer.stdout.contains("kubernetes"), "{answer:?}");
+}
+
+#[test]
+fn listing_the_built_in_provider() {
+    let home = Home::new();
+    let answer = home.run("provider list -o json");
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+    let found = answer.json();
+    assert_eq!(found["providers"][0]["engine"], "kubernetes");
+    assert_eq!(found["providers"][0]["source"], "built-in");
+
+    let answer = home.run("provider list");
+    assert!(answer.stdout.starts_with("NAME "), "{answer:?}");
+    assert_eq!(answer.stdout.lines().count(), 2, "{answer:?}");
+}
+
+#[rstest]
+#[case::no_json("{", "invalid-spec")]
+#[case::nameless("{\"image\": \"nginx\"}", "invalid-spec")]
+#[case::empty_list("[]", "invalid-spec")]
+fn a_bad_spec_from_standard_input(#[case] text: &str, #[case] kind: &str) {
+    let home = Home::new().with_unreachable_server();
+    let mut child = home
+        .command(["create", "-f", "-", "-o", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let answer = Answer::of(child.wait_with_output().unwrap());
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert_eq!(answer.json()["error"]["kind"], kind);
+    assert!(answer.stderr.starts_with("error: standard input: "), "{answer:?}");
+}
+
+#[test]
+fn a_missing_spec_file() {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run("create -f nowhere.json");
+    assert_eq!(answer.code, Some(2), "{answer:?}");
+    assert_eq!(answer.stderr, "error: nowhere.json: no such file\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written() {
+    let home = Home::new();
+    let full = std::fs::File::options().write(true).open(Path::new("/dev/full")).unwrap();
+    let output = home.command(["provider", "list"]).stdout(full).output().unwrap();
+    let answer = Answer::of(output);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert!(answer.stderr.contains("the answer could not be written"), "{answer:?}");
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let home = Home::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = home.command(["provider", "list", "-o", "json"]).stdout(writer).output().unwrap();
+    let answer = Answer::of(output);
+    assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{answer:?}");
+}
