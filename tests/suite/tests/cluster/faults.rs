@@ -1,0 +1,117 @@
+//! What cannot be done ends with the right word and exit code, and nothing secret in it.
+
+use std::time::Duration;
+
+use serde_json::json;
+use workload_suite::{Cli, Cluster, Namespace, Ran, until, wait};
+
+/// The kubeconfig `name` of the cluster with `edit` done to its text.
+fn edited(name: &str, edit: impl FnOnce(String) -> String) -> tempfile::TempPath {
+    let text = std::fs::read_to_string(Cluster::file(name)).unwrap();
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    std::fs::write(&path, edit(text)).unwrap();
+    path
+}
+
+/// The document says what the exit code says, and neither stream holds the token or the server's address.
+#[track_caller]
+fn says(ran: Ran, code: i32, status: &str, reason: &str) {
+    let ran = ran.exits(code);
+    let document = ran.json();
+    assert_eq!((&document["status"], &document["reason"]), (&json!(status), &json!(reason)), "{document}");
+    let token = std::fs::read_to_string(Cluster::file("token")).unwrap();
+    for text in [&ran.stdout, &ran.stderr] {
+        assert!(!text.contains(token.trim()) && !text.contains("127.0.0.1"), "{text}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real cluster: make test"]
+fn an_engine_that_gives_no_answer_is_unknown_and_never_missing() {
+    let token = std::fs::read_to_string(Cluster::file("token")).unwrap().trim().to_owned();
+    let nobody = edited("kubeconfig-token", |text| text.replace(&token, "wrong"));
+    says(Cli::new(&nobody).json(&["status", "default/web"]), 4, "unknown", "unauthorized");
+    says(Cli::new(&Cluster::file("kubeconfig-nobody")).json(&["status", "default/web"]), 5, "unknown", "forbidden");
+
+    let elsewhere = edited("kubeconfig-token", |text| {
+        let (_, rest) = text.split_once("https://").unwrap();
+        let (address, _) = rest.split_once('"').unwrap();
+        // Port 1 has no listener on a machine that runs tests.
+        text.replace(address, "127.0.0.1:1")
+    });
+    says(Cli::new(&elsewhere).json(&["status", "default/web"]), 6, "unknown", "unreachable");
+    let fault = Cli::new(&elsewhere).json(&["start", "default/web", "--timeout", "2s"]);
+    let fault = fault.exits(6).json();
+    assert_eq!(fault["error"]["kind"], "unavailable", "{fault}");
+}
+
+#[test]
+#[ignore = "needs the real cluster: make test"]
+fn bad_ids_and_what_is_not_there() {
+    let ns = Namespace::new("ids");
+    let cli = ns.cli();
+    for bad in ["a/b/c", "UPPER", "a%2Fscale", "..", "a?b"] {
+        let ran = cli.json(&["status", bad]).exits(9);
+        assert_eq!(ran.json()["error"]["kind"], "invalid-id", "{bad}: {ran:?}");
+    }
+    for command in ["start", "stop"] {
+        assert_eq!(cli.json(&[command, "web"]).exits(3).json()["error"]["kind"], "not-found", "{command}");
+    }
+    let listed = cli.json(&["list"]).exits(0).json();
+    assert_eq!(listed, json!({"workloads": [], "incomplete": []}));
+    let spec = cli.json(&["create", "web", "--image", "x:1", "--cpu", "many"]).exits(2).json();
+    assert_eq!(spec["error"]["kind"], "invalid-spec", "{spec}");
+}
+
+#[test]
+#[ignore = "needs the real cluster: make test"]
+fn a_list_names_the_place_that_could_not_be_read() {
+    let nobody = Cli::new(&Cluster::file("kubeconfig-nobody"));
+    let listed = nobody.json(&["list", "--namespace", "default"]).exits(5).json();
+    assert_eq!(listed["workloads"], json!([]), "{listed}");
+    assert_eq!(listed["incomplete"][0]["place"], "default", "{listed}");
+    assert_eq!(listed["incomplete"][0]["error"]["kind"], "forbidden", "{listed}");
+}
+
+#[test]
+#[ignore = "needs the real cluster: make test"]
+fn a_start_that_cannot_finish_times_out_with_what_it_waited_for() {
+    let ns = Namespace::new("timeout");
+    let cli = ns.cli();
+    let huge = ["create", "web", "--image", workload_suite::IMAGE, "--pull-policy", "Never", "--memory", "900Gi"];
+    cli.run(&huge).exits(0);
+    let fault = cli.json(&["start", "web", "--timeout", "3s"]).exits(7).json();
+    assert_eq!(fault["error"]["kind"], "timeout", "{fault}");
+    assert!(fault["error"]["message"].as_str().unwrap().contains("0 of 1"), "the last thing known: {fault}");
+    cli.json(&["delete", "web"]).exits(0);
+}
+
+#[test]
+#[ignore = "needs the real cluster: make test"]
+fn an_interrupt_ends_the_wait_within_moments() {
+    let ns = Namespace::new("interrupt");
+    let cli = ns.cli();
+    cli.run(&[
+        "create",
+        "web",
+        "--image",
+        workload_suite::IMAGE,
+        "--pull-policy",
+        "Never",
+        "--memory",
+        "900Gi",
+        "--replicas",
+        "1",
+    ])
+    .exits(0);
+    cli.json(&["stop", "web"]).exits(0);
+    let child = cli.with(&["--output", "json"]).spawn(&["start", "web"]);
+    until("the start has written the count", || ns.object("deployment", "web")["spec"]["replicas"] == 1);
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let since = std::time::Instant::now();
+    let ran = wait(child).exits(130);
+    assert!(since.elapsed() < Duration::from_secs(20), "it ended by the interrupt, not by its own time limit");
+    assert_eq!(ran.json()["error"]["kind"], "cancelled", "{ran:?}");
+    assert!(ran.stderr.contains("web"), "it says what state the workload was left in: {ran:?}");
+}

@@ -1,0 +1,6 @@
+//! The main job on a real Kubernetes, through the released command: what is right is what happens here.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod faults;
+mod life;
+mod sandbox;
