@@ -194,7 +194,8 @@ fn not_found(action: &Action, status: &ServerStatus<'_>) -> Class {
 
 /// A 403 that is not about a permission says what it is about, for example a quota.
 fn more_than_permission(message: &str) -> Option<String> {
-    (message.contains("exceeded quota") || message.contains("denied the request")).then(|| sentence(message))
+    const MORE: [&str; 3] = ["exceeded quota", "denied the request", "denied request"];
+    MORE.iter().any(|words| message.contains(words)).then(|| sentence(message))
 }
 
 /// The fields, and never their values: a message of the server may quote what was sent.
@@ -234,6 +235,12 @@ impl Trouble {
         }
     }
 
+    /// More than can be kept.
+    #[must_use]
+    pub fn too_large(action: &Action) -> Self {
+        failed(action, Failure::TooLarge)
+    }
+
     /// A read that a stop ended before it was answered.
     #[must_use]
     pub fn cancelled(action: &Action) -> Self {
@@ -250,8 +257,7 @@ impl Trouble {
             Class::Throttled => "throttled",
             Class::Unreachable => "unreachable",
             Class::Malformed | Class::Expired | Class::Conflict | Class::Exists | Class::Invalid(_) => "malformed",
-            Class::NoNamespace => "malformed",
-            Class::Missing | Class::Denied | Class::Unsupported | Class::Cancelled => return None,
+            Class::NoNamespace | Class::Missing | Class::Denied | Class::Unsupported | Class::Cancelled => return None,
         })
     }
 
@@ -259,6 +265,12 @@ impl Trouble {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self.class, Class::Throttled | Class::Unreachable | Class::Malformed | Class::Expired)
+    }
+
+    /// By the server's permissions or the host's: whatever happens, this will not be read.
+    #[must_use]
+    pub fn is_not_allowed(&self) -> bool {
+        matches!(self.class, Class::Forbidden(_) | Class::Denied)
     }
 
     /// A write that may have taken effect.

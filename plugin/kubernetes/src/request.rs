@@ -80,9 +80,9 @@ pub enum Watched {
     Labelled(Option<String>, String),
 }
 
-/// Changes of Deployments since a version that was read.
+/// Changes of Deployments since a version that was read; without one, what there is now and then its changes.
 #[must_use]
-pub fn watch(watched: &Watched, resource_version: &str) -> Request {
+pub fn watch(watched: &Watched, resource_version: Option<&str>) -> Request {
     let name;
     let (namespace, selector) = match watched {
         Watched::One(target) => {
@@ -91,13 +91,9 @@ pub fn watch(watched: &Watched, resource_version: &str) -> Request {
         }
         Watched::Labelled(namespace, labels) => (namespace.as_deref(), ("labelSelector", &**labels)),
     };
-    let query = vec![
-        ("watch", "true"),
-        ("allowWatchBookmarks", "true"),
-        ("timeoutSeconds", WATCH_SECONDS),
-        ("resourceVersion", resource_version),
-        selector,
-    ];
+    let mut query = vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", WATCH_SECONDS)];
+    query.extend(resource_version.map(|version| ("resourceVersion", version)));
+    query.push(selector);
     let mut request = plain(Method::Get, collection(Resource::Deployments, namespace), query);
     request.streaming = true;
     request
@@ -276,11 +272,18 @@ mod tests {
     #[case::one(Watched::One(web()), "fieldSelector=metadata.name=web")]
     #[case::several(Watched::Labelled(Some("default".into()), "a=b".into()), "labelSelector=a=b")]
     fn watches(#[case] watched: Watched, #[case] selector: &str) {
-        let request = watch(&watched, "12");
+        let request = watch(&watched, Some("12"));
         assert_eq!(path(&request), "apis/apps/v1/namespaces/default/deployments");
         let fixed = "watch=true&allowWatchBookmarks=true&timeoutSeconds=290&resourceVersion=12";
         assert_eq!(query(&request), format!("{fixed}&{selector}"));
         assert!(request.streaming);
+    }
+
+    #[test]
+    fn a_watch_can_begin_with_now() {
+        let request = watch(&Watched::One(web()), None);
+        let fixed = "watch=true&allowWatchBookmarks=true&timeoutSeconds=290";
+        assert_eq!(query(&request), format!("{fixed}&fieldSelector=metadata.name=web"));
     }
 
     #[rstest]

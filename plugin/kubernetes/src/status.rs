@@ -132,10 +132,10 @@ fn none_wanted(see: &Inputs<'_, '_>) -> Answer {
 
     let (rule, (status, reason)) = if see.create_error || see.nothing_ever(NOTHING_PERSISTS_MS) {
         let rule = "5a frozen";
-        if !see.sets_readable() || !see.pods_readable() {
-            (rule, UNVERIFIED)
-        } else if see.unread() != Want::Nothing || see.sets_left() || see.live_pods() {
+        if see.unread() != Want::Nothing || see.sets_left() || see.live_pods() {
             (rule, STOPPING)
+        } else if !see.pods_readable() {
+            (rule, UNVERIFIED)
         } else {
             (rule, STOPPED)
         }

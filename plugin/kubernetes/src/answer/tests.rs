@@ -108,3 +108,19 @@ fn when_to_come_back_is_in_the_header_or_the_body() {
 fn sentences(#[case] text: &str, #[case] want: &str) {
     assert_eq!(sentence(text), want);
 }
+
+#[rstest]
+#[case::quota("is forbidden: exceeded quota: q")]
+#[case::webhook("admission webhook \"w\" denied the request: no")]
+#[case::policy("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no")]
+fn a_refusal_that_is_no_permission_says_why(#[case] message: &str) {
+    let body = json!({"kind": "Status", "reason": "Forbidden", "message": message}).to_string();
+    let trouble = classify(&Action::create("n"), Ok(response(403, body))).unwrap_err();
+    assert_eq!(trouble.class, Class::Forbidden(Some(message.to_owned())));
+}
+
+#[test]
+fn a_namespace_that_is_not_there_is_not_malformed() {
+    let trouble = classify(&Action::create("n"), Ok(response(404, not_found("namespaces", "n")))).unwrap_err();
+    assert_eq!((trouble.fault().kind, trouble.reason()), (FaultKind::NotFound, None));
+}

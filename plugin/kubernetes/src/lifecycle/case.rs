@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Request, StopReason, fault};
+use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Request, Status, StopReason, fault};
 
 use crate::answer::{Action, Class, Trouble, classify};
 use crate::id::Target;
@@ -118,6 +118,21 @@ impl Case {
         Ok(look)
     }
 
+    /// The same after a write that did not take effect, or may have: now it is a wait, and goes on until there is an
+    /// answer. None: it is missing.
+    pub async fn again(&mut self) -> Result<Option<Look>, Fault> {
+        loop {
+            match self.first().await {
+                Ok(look) => {
+                    self.failures = 0;
+                    return Ok(Some(look));
+                }
+                Err(trouble) if trouble.class == Class::Missing => return Ok(None),
+                Err(trouble) => self.patience(&trouble).await?,
+            }
+        }
+    }
+
     /// What the group saw after this tick, and when it asked.
     pub async fn later(&mut self, after: u64) -> Result<(u64, Look), Trouble> {
         let read = self.group.deployment(&self.cx, &self.target, after);
@@ -129,7 +144,6 @@ impl Case {
         };
         let look = self.look_at(sight)?;
         self.group.saw(&look.resource_version);
-        self.failures = 0;
         Ok((asked, look))
     }
 
@@ -191,11 +205,15 @@ impl Case {
         Ok(())
     }
 
-    /// Start and stop have no effect on what is being deleted.
+    /// Start and stop have no effect on what is being deleted, and nothing is decided on what cannot be understood.
     pub fn alive(&self, look: &Look) -> Result<(), Fault> {
         if look.deleting {
             let words = format!("{}: {}", self.target.id(), look.verdict.message);
             return Err(fault(FaultKind::Conflict, words).with("reason", "deleting"));
+        }
+        if look.verdict.status == Status::Unknown {
+            let words = format!("{}: {}", self.target.id(), look.verdict.message);
+            return Err(fault(FaultKind::Malformed, words).with("reason", look.verdict.reason));
         }
         Ok(())
     }
@@ -264,7 +282,9 @@ impl Case {
     }
 
     /// Waits for a reason to look again.
-    pub async fn next(&self, asked: u64, patience_ms: u64) -> Result<Woken, Fault> {
+    pub async fn next(&mut self, asked: u64, patience_ms: u64) -> Result<Woken, Fault> {
+        // All that was to be read was read.
+        self.failures = 0;
         self.group.next(&self.cx, asked, patience_ms).await.map_err(|_| self.stopped(&self.said))
     }
 
@@ -287,6 +307,8 @@ impl Case {
     pub fn ended(&self, trouble: &Trouble) -> Fault {
         match trouble.class {
             Class::Cancelled => self.stopped(&self.said),
+            // It was told to stop between two tries.
+            _ if trouble.is_passing() && self.cx.stopping().is_some() => self.stopped(&trouble.words()),
             _ => trouble.fault(),
         }
     }
@@ -305,6 +327,11 @@ impl Case {
             fault = fault.with("last", last);
         }
         fault
+    }
+
+    /// The same, with what was last said.
+    pub fn stopped_last(&self) -> Fault {
+        self.stopped(&self.said)
     }
 
     /// How an operation ends well.

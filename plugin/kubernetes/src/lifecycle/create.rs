@@ -42,7 +42,9 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
         if trouble.class == Class::Exists {
             return Err(exists(&new));
         }
-        if !trouble.is_passing() && trouble.class != Class::Unreachable || tries >= TRIES {
+        // A conflict without an object to conflict with: another create changed the same quota at the same time.
+        let passing = trouble.is_passing() || trouble.class == Class::Conflict;
+        if !passing || tries >= TRIES {
             return Err(ended(&cx, &trouble));
         }
         let pause = trouble.retry_after_ms.unwrap_or(0).max(RETRY_MS);

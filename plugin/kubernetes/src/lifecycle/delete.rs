@@ -1,6 +1,6 @@
 //! Delete: once, in the foreground, this object; then wait until it and its Pods are gone.
 
-use workload_guest::{Cx, Fault, Outcome, OutcomeWord};
+use workload_guest::{Cx, Either, Fault, Outcome, OutcomeWord, select};
 
 use super::case::{Case, EAGER_MS, PATIENT_MS, Written};
 use crate::answer::{Action, Class};
@@ -28,6 +28,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
     let selector = look.selector.clone();
     let covered = look.covered;
     let mut changed = false;
+    let mut uncertain = false;
     while !look.deleting {
         let action = Action::on("delete", &case.target);
         let request = request::delete(&case.target, &look.uid);
@@ -36,21 +37,25 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
                 changed = true;
                 break;
             }
-            Written::Missing => break,
-            Written::Again { uncertain } => match case.first().await {
-                // Another object of the name is none of our business, and ours is gone.
-                Ok(next) if Some(next.uid.as_str()) != case.uid() => break,
-                Ok(next) => {
-                    // It took effect after all, or somebody else did the same.
-                    changed |= uncertain && next.deleting;
-                    look = next;
+            Written::Missing => {
+                changed |= uncertain;
+                break;
+            }
+            Written::Again { uncertain: maybe } => {
+                uncertain |= maybe;
+                match case.again().await? {
+                    Some(next) if Some(next.uid.as_str()) == case.uid() => {
+                        // It took effect after all, or somebody else did the same.
+                        changed |= uncertain && next.deleting;
+                        look = next;
+                    }
+                    // It is gone. Another object of the name is none of our business.
+                    _ => {
+                        changed |= uncertain;
+                        break;
+                    }
                 }
-                Err(trouble) if trouble.class == Class::Missing => {
-                    changed |= uncertain;
-                    break;
-                }
-                Err(trouble) => return Err(case.ended(&trouble)),
-            },
+            }
         }
     }
     wait_gone(&mut case).await?;
@@ -104,7 +109,12 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
 async fn wait_pods(case: &mut Case, sets: &[String], selector: &str, covered: bool) -> Result<bool, Fault> {
     loop {
         let after = case.group.tick();
-        let read = case.group.beside(&case.cx, Resource::Pods, selector, covered, after).await;
+        let read = case.group.beside(&case.cx, Resource::Pods, selector, covered, after);
+        // A read that others share does not end with this id.
+        let read = match select(read, case.cx.stopped()).await {
+            Either::Left(read) => read,
+            Either::Right(_) => return Err(case.stopped_last()),
+        };
         let listing = match read {
             Ok(Beside::Read(listing)) => listing,
             Ok(_) => return Ok(true),
@@ -117,7 +127,9 @@ async fn wait_pods(case: &mut Case, sets: &[String], selector: &str, covered: bo
             None => return Ok(false),
             Some(words) => case.progress(&format!("it is deleted, but {words}")),
         }
-        case.cx.sleep(EAGER_MS).await.map_err(|_| case.stopped("it is deleted, but pods of it are left"))?;
+        if case.cx.sleep(EAGER_MS).await.is_err() {
+            return Err(case.stopped_last());
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use workload_guest::{Cx, Fault, FaultKind, Scope, Workload, fault, join_all};
 
-use super::case::PATIENT_MS;
-use crate::answer::Trouble;
+use super::case::{PATIENT_MS, not_ours};
+use crate::answer::{Class, Trouble};
 use crate::id::{Target, is_namespace};
 use crate::ownership::{self, Owned};
-use crate::read::{Group, Listing, Look, Reads, Sight, list, retry};
+use crate::read::{Group, Listing, Look, Reads, Sight, get, list, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want, missing, unknown};
 
@@ -33,6 +33,8 @@ async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bo
         return;
     }
     let group = reads.place(namespace.clone());
+    // What changes from now on is a reason to look again, also while the rest is still being read.
+    let mut asked = group.tick();
     let selector = ownership::selector(cx.ownership());
     let read = || list(cx, Resource::Deployments, namespace.as_deref(), &selector);
     let listing = match retry(cx, read).await {
@@ -54,22 +56,50 @@ async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bo
         return;
     }
     loop {
-        let asked = group.tick();
         if group.next(cx, asked, PATIENT_MS).await.is_err() {
             return;
         }
         // What fails now is tried again; until then what was said stands.
-        let Ok((_, listing)) = group.listing(group.tick()).await else { continue };
-        let now = workloads(cx, &group, &listing).await;
+        let after = group.tick();
+        let listing = match group.listing(after).await {
+            Ok((tick, listing)) => {
+                asked = tick;
+                listing
+            }
+            Err(_) => {
+                asked = after;
+                continue;
+            }
+        };
+        let mut now = workloads(cx, &group, &listing).await;
         for (target, workload) in &now {
             if last.get(target) != Some(workload) {
                 cx.emit(workload.clone());
             }
         }
-        for target in last.keys().filter(|target| !now.contains_key(target)) {
-            cx.emit(missing(target, "not-found", "it is no longer listed".to_owned()));
+        let unlisted: Vec<Target> = last.keys().filter(|target| !now.contains_key(target)).cloned().collect();
+        for target in unlisted {
+            match departed(cx, &target).await {
+                Some(workload) => cx.emit(workload),
+                // Nobody knows, or it is back: asked again the next time.
+                None => now.extend(last.remove_entry(&target)),
+            }
         }
         last = now;
+    }
+}
+
+/// Why a workload is no longer listed: it is gone, or its labels were edited away, which only a read of it tells.
+async fn departed(cx: &Cx, target: &Target) -> Option<Workload> {
+    match get(cx, target).await {
+        Err(trouble) if trouble.class == Class::Missing => {
+            Some(missing(target, "not-found", "there is no such Deployment any more".to_owned()))
+        }
+        Err(_) => None,
+        Ok(sight) => {
+            let words = not_ours(&sight.look(cx.ownership(), OWN).ok()?.owned)?;
+            Some(missing(target, "not-owned", format!("the Deployment of this name is no longer ours: {words}")))
+        }
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
             Written::Again { uncertain: maybe } => {
                 uncertain |= maybe;
                 let before = look.clone();
-                look = first(&mut case).await?;
+                look = again(&mut case).await?;
                 if look.desired >= 1 && look.generation > before.generation {
                     case.wrote(&before);
                 }
@@ -61,6 +61,14 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
 /// A look at what is ours and can be started.
 async fn first(case: &mut Case) -> Result<Look, Fault> {
     let look = case.first().await.map_err(|trouble| case.ended(&trouble))?;
+    case.recognise(&look)?;
+    case.alive(&look)?;
+    Ok(look)
+}
+
+/// The same after a write.
+async fn again(case: &mut Case) -> Result<Look, Fault> {
+    let look = case.again().await?.ok_or_else(|| gone(case))?;
     case.recognise(&look)?;
     case.alive(&look)?;
     Ok(look)

@@ -10,6 +10,8 @@ use crate::status::{missing, unknown};
 
 pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?.single();
+    // What changes from now on is a reason to look again, also while the rest is still being read.
+    let mut asked = case.group.tick();
     let first = match case.first().await {
         // What is not ours is not looked into.
         Ok(look) if look.owned == Owned::Yes => case.complete(look).await,
@@ -22,11 +24,13 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
     let mut last = workload;
     case.cx.emit(last.clone());
     loop {
-        let asked = case.group.tick();
         if case.group.next(&case.cx, asked, PATIENT_MS).await.is_err() {
             return Ok(Outcome { word: OutcomeWord::Read, changed: false, workload: Some(last) });
         }
-        let read = match case.later(case.group.tick()).await {
+        let after = case.group.tick();
+        let read = case.later(after).await;
+        asked = read.as_ref().map_or(after, |(asked, _)| *asked);
+        let read = match read {
             Ok((_, look)) if look.owned == Owned::Yes => case.complete(look).await,
             other => other.map(|(_, look)| look),
         };

@@ -11,6 +11,7 @@ use crate::status::Beside;
 pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?;
     let mut changed = false;
+    let mut uncertain = false;
     let mut begun = false;
     let mut look = first(&mut case).await?;
     while look.desired > 0 {
@@ -23,11 +24,12 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
                 break;
             }
             Written::Missing => return Err(gone(&case)),
-            Written::Again { uncertain } => {
+            Written::Again { uncertain: maybe } => {
+                uncertain |= maybe;
                 let before = look.clone();
-                look = first(&mut case).await?;
+                look = again(&mut case).await?;
                 if look.desired == 0 {
-                    // It took effect after all, or somebody else did the same.
+                    // It took effect after all, also if only after a later try, or somebody else did the same.
                     changed |= uncertain;
                     case.wrote(&before);
                 }
@@ -47,6 +49,14 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
 /// A look at what is ours and can be stopped.
 async fn first(case: &mut Case) -> Result<Look, Fault> {
     let look = case.first().await.map_err(|trouble| case.ended(&trouble))?;
+    case.recognise(&look)?;
+    case.alive(&look)?;
+    Ok(look)
+}
+
+/// The same after a write.
+async fn again(case: &mut Case) -> Result<Look, Fault> {
+    let look = case.again().await?.ok_or_else(|| gone(case))?;
     case.recognise(&look)?;
     case.alive(&look)?;
     Ok(look)

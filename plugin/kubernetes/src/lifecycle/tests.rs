@@ -1,12 +1,14 @@
 //! The operations against a small cluster made of arithmetic: what it says follows from what it was asked and when.
 
 mod deleting;
+mod following;
 mod looking;
 mod making;
 mod several;
 mod starting;
 mod stopping;
 mod trouble;
+mod watching;
 mod world;
 
 use workload_guest::testing::{Asked, Call, Options, Reply, Run, run};

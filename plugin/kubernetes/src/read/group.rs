@@ -1,26 +1,26 @@
 //! The ids of one namespace: what they share, and how they are woken.
 
+mod watch;
+
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
 use std::rc::Rc;
 
-use workload_guest::{Cx, Either, Failure, Operation, Response, Signal, StopReason, Stream, select};
+use workload_guest::{Cx, Either, Operation, Signal, StopReason, select};
 
 use super::fresh::{Fresh, Pace};
 use super::list::{Listing, list};
 use super::{Sight, Tick, get};
-use crate::answer::{Action, Class, Trouble, classify};
-use crate::api::{self, Event};
+use crate::answer::Trouble;
 use crate::id::Target;
 use crate::ownership;
-use crate::request::{self, Resource, Watched};
+use crate::request::Resource;
 use crate::status::Beside;
 
 /// A wait reads again so long after its last read, whatever the watch says: a watch can be silent for ever.
 const REREAD_MS: u64 = 5_000;
 
-/// Before a watch that ended is opened again; doubled each time, up to [`REREAD_MS`].
-const REOPEN_MS: u64 = 250;
+/// The same where there is no watch to wake a wait of one workload.
+const UNWATCHED_MS: u64 = 2_000;
 
 /// One workload: hardly any delay at first, and at most two reads a second however much changes.
 const PACE_ONE: Pace = Pace { first_ms: 20, last_ms: 500 };
@@ -57,6 +57,14 @@ pub struct Group {
     patience_ms: Cell<u64>,
     waiting: Cell<usize>,
     watching: Cell<bool>,
+    /// A watch is not for us to have.
+    unwatched: Cell<bool>,
+    /// A watch was told that the version it began with is too old.
+    expired: Cell<bool>,
+    /// The list was asked for.
+    listed: Cell<bool>,
+    /// The list is not for us to read: each reads its own.
+    unlisted: Cell<bool>,
     last_wake: Cell<Woken>,
     /// When the watch last told of a change.
     changed_at: Cell<Tick>,
@@ -89,6 +97,10 @@ impl Group {
             patience_ms: Cell::new(REREAD_MS),
             waiting: Cell::new(0),
             watching: Cell::new(false),
+            unwatched: Cell::new(false),
+            expired: Cell::new(false),
+            listed: Cell::new(false),
+            unlisted: Cell::new(false),
             last_wake: Cell::new(Woken::Changed),
             changed_at: Cell::new(0),
             woken: Signal::new(),
@@ -122,6 +134,7 @@ impl Group {
 
     /// Remembers from where a watch of all misses nothing.
     pub fn begin_at(&self, resource_version: &str) {
+        self.listed.set(true);
         *self.version.borrow_mut() = (self.advance(), resource_version.to_owned());
         self.read_ms.set(self.operation.now());
     }
@@ -140,7 +153,17 @@ impl Group {
             self.read_ms.set(self.operation.now());
             return sight.map(|sight| (asked, (*sight).clone()));
         }
-        let (asked, listing) = self.listing(after).await?;
+        if self.unlisted.get() {
+            return self.alone(cx, target).await;
+        }
+        let (asked, listing) = match self.listing(after).await {
+            Ok(listed) => listed,
+            Err(trouble) if trouble.is_not_allowed() => {
+                self.unlisted.set(true);
+                return self.alone(cx, target).await;
+            }
+            Err(trouble) => return Err(trouble),
+        };
         match listing.table.named(&target.namespace, &target.name) {
             Some(raw) => Ok((asked, Sight::new(raw.clone(), listing.server_ms))),
             // Gone, or its labels were edited away: only a read of it tells.
@@ -148,11 +171,20 @@ impl Group {
         }
     }
 
+    /// One of several that must not be listed.
+    async fn alone(&self, cx: &Cx, target: &Target) -> Result<(Tick, Sight), Trouble> {
+        let asked = self.advance();
+        let sight = get(cx, target).await;
+        self.read_ms.set(self.operation.now());
+        sight.map(|sight| (asked, sight))
+    }
+
     /// All Deployments with our labels as they were after this tick.
     ///
     /// # Errors
     /// There is no usable answer, or not the whole of it.
     pub async fn listing(self: &Rc<Self>, after: Tick) -> Result<(Tick, Rc<Listing>), Trouble> {
+        self.listed.set(true);
         let (asked, listing) = self.deployments.get(after, || self.list(Resource::Deployments)).await;
         self.read_ms.set(self.operation.now());
         listing.map(|listing| (asked, listing))
@@ -215,9 +247,13 @@ impl Group {
         if let Some(reason) = cx.stopping() {
             return Err(reason);
         }
-        if self.changed_at.get() > asked {
+        // Without a list there is nothing for a watch of several to begin with, and nothing would wake them.
+        let blind = self.is_shared() && !self.listed.get();
+        if blind || self.changed_at.get() > asked {
             return Ok(Woken::Changed);
         }
+        let alone = self.unwatched.get() && !self.is_shared();
+        let patience_ms = if alone { patience_ms.min(UNWATCHED_MS) } else { patience_ms };
         self.patience_ms.set(self.patience_ms.get().min(patience_ms));
         let woken = self.woken.wait();
         let _waiting = Waiting::begin(self);
@@ -248,87 +284,6 @@ impl Group {
         self.ticks.set(tick);
         tick
     }
-
-    /// Wakes those who wait, until there have been none for a while.
-    async fn watch(self: Rc<Self>) {
-        let cx = self.operation.shared();
-        let mut watch: Option<Stream> = None;
-        let mut timer = Timer::default();
-        // The version to begin with must have been learnt after this.
-        let mut closed_at: Tick = 0;
-        let mut closed_until = 0;
-        let mut reopen_ms = REOPEN_MS;
-        let mut alone_since: Option<u64> = None;
-        loop {
-            let left = self.left.wait();
-            let now = self.operation.now();
-            if watch.is_none() && now >= closed_until {
-                let version = self.version.borrow().clone();
-                if version.0 > closed_at {
-                    closed_at = Tick::MAX;
-                    watch = Some(cx.stream(request::watch(&self.watched(), &version.1)));
-                }
-            }
-            let until = if self.waiting.get() > 0 {
-                alone_since = None;
-                let reread = self.read_ms.get().saturating_add(self.patience_ms.get());
-                if now >= reread {
-                    self.read_ms.set(now);
-                    self.wake(Woken::Time);
-                    continue;
-                }
-                reread
-            } else {
-                // Those who were woken read now, and most come back.
-                let since = *alone_since.get_or_insert(now);
-                if now.saturating_sub(since) >= REREAD_MS {
-                    break;
-                }
-                since + REREAD_MS
-            };
-            let until = if watch.is_none() && closed_until > now { until.min(closed_until) } else { until };
-            let waited = timer.until(&cx, until);
-            let heard = match &mut watch {
-                Some(stream) => match select(stream.next(), select(waited, left)).await {
-                    Either::Left(part) => heard(part),
-                    Either::Right(Either::Left(Err(_))) => break,
-                    Either::Right(_) => continue,
-                },
-                None => match select(waited, left).await {
-                    Either::Left(Err(_)) => break,
-                    _ => continue,
-                },
-            };
-            match heard {
-                Heard::Changed => {
-                    reopen_ms = REOPEN_MS;
-                    self.wake(Woken::Changed);
-                }
-                Heard::Alive => reopen_ms = REOPEN_MS,
-                Heard::Silence => {}
-                Heard::End => {
-                    watch = None;
-                    closed_at = self.ticks.get();
-                    closed_until = self.operation.now() + reopen_ms;
-                    // What happened meanwhile is only found by reading.
-                    self.patience_ms.set(self.patience_ms.get().min(reopen_ms));
-                    reopen_ms = (reopen_ms * 2).min(REREAD_MS);
-                }
-                Heard::Never => {
-                    watch = None;
-                    closed_at = Tick::MAX;
-                }
-            }
-        }
-        self.watching.set(false);
-    }
-
-    fn watched(&self) -> Watched {
-        match &self.first {
-            Some(target) if !self.is_shared() => Watched::One(target.clone()),
-            _ => Watched::Labelled(self.namespace.clone(), ownership::selector(self.operation.ownership())),
-        }
-    }
 }
 
 /// A part of a list decides nothing.
@@ -343,61 +298,8 @@ fn whole(listing: Listing) -> Result<Listing, Trouble> {
 fn readable(result: Result<Rc<Listing>, Trouble>) -> Result<Beside<Rc<Listing>>, Trouble> {
     match result {
         Ok(listing) => Ok(Beside::Read(listing)),
-        Err(trouble) if matches!(trouble.class, Class::Forbidden(_)) => Ok(Beside::NotReadable),
+        Err(trouble) if trouble.is_not_allowed() => Ok(Beside::NotReadable),
         Err(trouble) => Err(trouble),
-    }
-}
-
-/// What a part of a watch said.
-enum Heard {
-    Changed,
-    /// It is alive.
-    Alive,
-    Silence,
-    End,
-    /// It is not allowed, and will not be.
-    Never,
-}
-
-fn heard(part: Option<Result<Response, Failure>>) -> Heard {
-    let action = Action::list(Resource::Deployments, None);
-    let response = match part.map(|part| classify(&action, part)) {
-        Some(Ok(response)) => response,
-        Some(Err(trouble)) if matches!(trouble.class, Class::Forbidden(_) | Class::Denied | Class::Unsupported) => {
-            return Heard::Never;
-        }
-        None | Some(Err(_)) => return Heard::End,
-    };
-    let mut heard = Heard::Silence;
-    for line in response.bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-        match api::event(line) {
-            Ok(Event::Changed) => heard = Heard::Changed,
-            Ok(Event::Bookmark) if matches!(heard, Heard::Silence) => heard = Heard::Alive,
-            Ok(Event::Bookmark) => {}
-            Ok(Event::Error) | Err(_) => return Heard::End,
-        }
-    }
-    // What follows the last part is None, which ends it.
-    heard
-}
-
-/// One sleep at a time. It is kept as long as it ends early enough: a watch that says much costs no timers.
-#[derive(Default)]
-struct Timer(Option<(u64, Sleep)>);
-
-/// A sleep on its way.
-type Sleep = Pin<Box<dyn Future<Output = Result<(), Failure>>>>;
-
-impl Timer {
-    async fn until(&mut self, cx: &Cx, until: u64) -> Result<(), Failure> {
-        let kept = self.0.take().filter(|(end, _)| *end <= until && *end > cx.now());
-        let (_, sleep) = self.0.insert(match kept {
-            Some(kept) => kept,
-            None => (until, Box::pin(cx.sleep(until.saturating_sub(cx.now())))),
-        });
-        let result = sleep.await;
-        self.0 = None;
-        result
     }
 }
 

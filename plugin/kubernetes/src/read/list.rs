@@ -17,6 +17,10 @@ const RESTARTS: u32 = 2;
 /// Pages of a list: 500 objects each. More than any one place should hold, so that a server that never ends does.
 const PAGES: usize = 400;
 
+/// Bytes of a list that are kept: half of the memory that the host gives an operation. Beyond it the list is reported as
+/// incomplete, where the operation would otherwise end for want of memory.
+const BYTES: usize = 32 << 20;
+
 /// One object of an answer, not decoded yet.
 #[derive(Debug, Clone)]
 pub struct Raw {
@@ -106,6 +110,7 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, selector
     'anew: loop {
         let mut listing = Listing::default();
         let mut next = String::new();
+        let mut kept: usize = 0;
         for _ in 0..PAGES {
             let answer = cx.http(request::list(resource, namespace, selector, &next)).await;
             let response = match classify(&action, answer) {
@@ -122,6 +127,11 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, selector
                 }
             };
             listing.server_ms = response.date_ms.or(listing.server_ms);
+            kept = kept.saturating_add(response.bytes.len());
+            if kept > BYTES {
+                listing.broken = Some(Trouble::too_large(&action));
+                return Ok(listing);
+            }
             let page = Rc::new(response.bytes);
             let token = match body(&action, response.status, add_page(&mut listing, &page, resource)) {
                 Ok(token) => token,

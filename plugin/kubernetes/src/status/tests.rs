@@ -135,6 +135,8 @@ fn read(items: &[Value]) -> Given {
 #[case::frozen_gone(none(both(create_error(), json!({"status": {"replicas": 1}}))), read(&[empty_set()]), read(&[]), "5a frozen", "stopped", Want::Nothing)]
 #[case::frozen_set_left(none(create_error()), read(&[set(json!({}))]), read(&[]), "5a frozen", "stopping", Want::Nothing)]
 #[case::frozen_set_ending(none(create_error()), read(&[both(empty_set(), json!({"status": {"terminatingReplicas": 1}}))]), read(&[]), "5a frozen", "stopping", Want::Nothing)]
+#[case::frozen_set_left_pods_unreadable(none(create_error()), read(&[set(json!({}))]), Given::NotReadable, "5a frozen", "stopping", Want::Nothing)]
+#[case::frozen_pods_unreadable(none(create_error()), read(&[empty_set()]), Given::NotReadable, "5a frozen", "stopped-unverified", Want::Nothing)]
 #[case::frozen_pod_left(none(create_error()), read(&[empty_set()]), read(&[pod(json!({}))]), "5a frozen", "stopping", Want::Nothing)]
 #[case::frozen_unreadable(
     none(create_error()),

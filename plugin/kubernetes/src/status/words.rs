@@ -108,8 +108,8 @@ fn message(observed: &Observed<'_, '_>, see: &Inputs<'_, '_>, status: Status, re
                      is resumed"
                 .to_owned()
         }
-        "partial" | "starting" => match waiting(observed) {
-            Some(pod) => format!("{of}; {pod}"),
+        "partial" | "starting" => match waiting(observed).or_else(|| refused(observed)) {
+            Some(why) => format!("{of}; {why}"),
             None => of,
         },
         "rollout" if see.old_serves() => format!("{of}; an older revision still serves"),
@@ -176,7 +176,6 @@ fn stopping(observed: &Observed<'_, '_>, see: &Inputs<'_, '_>) -> String {
     if let Some(blockers) = blockers(observed) {
         return format!("no replica is wanted, but {blockers}");
     }
-    let failure = observed.deployment.condition("ReplicaFailure").filter(|failure| failure.status == "True");
     let left = see.replicas.max(see.terminating.unwrap_or(0));
     let words = if !see.observed {
         "no replica is wanted, which the controller has not seen yet".to_owned()
@@ -185,10 +184,16 @@ fn stopping(observed: &Observed<'_, '_>, see: &Inputs<'_, '_>) -> String {
     } else {
         "no replica is wanted, but a replica set still has some".to_owned()
     };
-    match failure {
-        Some(failure) => format!("{words}; {}", said(failure)),
+    match refused(observed) {
+        Some(why) => format!("{words}; {why}"),
         None => words,
     }
+}
+
+/// Why Pods cannot be made or ended.
+fn refused(observed: &Observed<'_, '_>) -> Option<String> {
+    let failure = observed.deployment.condition("ReplicaFailure");
+    failure.filter(|failure| failure.status == "True").map(said)
 }
 
 fn deleting(observed: &Observed<'_, '_>) -> String {

@@ -139,6 +139,21 @@ fn pages_are_followed(#[case] script: &[(&str, Reply)], #[case] names: &[&str], 
 }
 
 #[test]
+fn a_list_that_is_too_much_to_keep_is_incomplete() {
+    let mut pages = 0;
+    let run = drive(discover(&["default"]), |_| {
+        pages += 1;
+        let Reply::Respond(mut list) = page(&[&format!("w{pages}")], &pages.to_string()) else { panic!() };
+        // Space behind the document is part of the answer.
+        list.bytes.resize(list.bytes.len() + (10 << 20), b' ');
+        Reply::Respond(list)
+    });
+    assert_eq!(run.emitted.len(), 3);
+    assert_eq!(run.incomplete.first().map(|(_, fault)| fault.kind), Some(FaultKind::Malformed));
+    assert_eq!(pages, 4);
+}
+
+#[test]
 fn everywhere_is_one_list() {
     let mut world = World::with(Workload::at(1));
     let run = drive(discover(&[]), |asked| world.answer(asked));

@@ -104,3 +104,18 @@ fn a_wrong_document_costs_no_request() {
     assert_eq!((fault.kind, &*fault.message), (FaultKind::InvalidSpec, "$.image is missing"));
     assert!(run.asked.is_empty());
 }
+
+/// Two creates that meet in one quota: the server says conflict, and means the quota.
+#[test]
+fn a_conflict_with_another_create_is_tried_again() {
+    let mut posts = 0;
+    let run = drive(create(), |asked| {
+        posts += 1;
+        if posts < 3 { refused(409, "Conflict", "quota") } else { World::empty().answer(asked) }
+    });
+    assert!(run.outcome(WEB).is_some());
+    assert_eq!(words(&run), ["POST"; 3]);
+    let run = drive(create(), |_| refused(409, "Conflict", "quota"));
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Conflict);
+    assert_eq!(words(&run), ["POST"; 3]);
+}

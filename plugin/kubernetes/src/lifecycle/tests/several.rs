@@ -62,3 +62,19 @@ fn one_that_fails_stops_no_other() {
     assert_eq!(failed, ["default/w7", "default/w8"]);
     assert_eq!(run.settled.len(), MANY);
 }
+
+/// Nothing is to be written, and what was read of each is no place for a watch of both to begin.
+#[test]
+fn several_that_are_only_waited_for_are_watched_at_once() {
+    let two = |desired| {
+        let workload = |uid: &str| Workload { uid: uid.to_owned(), changed: Some(0), ..Workload::at(desired) };
+        World { workloads: [("a", "1"), ("b", "2")].map(|(name, uid)| (name.to_owned(), workload(uid))).into() }
+    };
+    let ids = || vec!["default/a".to_owned(), "default/b".to_owned()];
+    for (desired, call) in [(1, Call::Start(ids())), (0, Call::Stop(ids(), StopIntent::Preserve))] {
+        let mut world = two(desired);
+        let run = drive(call, |asked| world.answer(asked));
+        assert!(run.settled.iter().all(|(_, result)| result.as_ref().is_ok_and(|outcome| !outcome.changed)));
+        assert!(run.now < 2_000, "{} ms", run.now);
+    }
+}

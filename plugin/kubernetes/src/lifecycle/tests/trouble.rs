@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 use serde_json::json;
-use workload_guest::testing::{Options, Reply, json as answer, response, run, text};
-use workload_guest::{Failure, FaultKind, OutcomeWord, Response};
+use workload_guest::testing::{Options, Reply, When, json as answer, response, run, text};
+use workload_guest::{Failure, FaultKind, OutcomeWord, Response, StopReason};
 
 use super::world::{Workload, World, line, missing, refused};
 use super::*;
@@ -181,4 +181,94 @@ fn a_pod_list_that_fails_in_between_is_read_again() {
     });
     assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Stopped);
     assert_eq!(lists, 6);
+}
+
+#[test]
+fn a_stop_between_two_tries_of_a_first_read_is_no_trouble_of_the_server() {
+    let options = Options { deadline: Some(100), ..Options::default() };
+    for call in [start(), stop(), delete()] {
+        let run = run::<Kubernetes>(call, options.clone(), |_| text(503, ""));
+        let fault = run.fault(WEB).unwrap();
+        assert_eq!(fault.kind, FaultKind::Timeout);
+        assert!(fault.message.ends_with("the server answered with 503"), "{}", fault.message);
+    }
+}
+
+#[rstest]
+#[case::negative(json!({"spec": {"replicas": -1}}))]
+#[case::counters(json!({"status": {"availableReplicas": -1}}))]
+fn nothing_is_written_to_what_cannot_be_understood(#[case] over: serde_json::Value) {
+    for call in [start(), stop()] {
+        let mut world = World::with(Workload::at(0).over(over.clone()));
+        let run = drive(call, |asked| world.answer(asked));
+        assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Malformed);
+        assert_eq!(words(&run), ["GET web"]);
+    }
+}
+
+/// The first write takes effect late: after it was looked for, and before the next one, which is refused.
+#[test]
+fn a_late_effect_is_ours() {
+    for (call, desired) in [(start(), 0), (stop(), 1), (delete(), 1)] {
+        let mut world = World::with(Workload::at(desired));
+        let mut first = None;
+        let run = drive(call, |asked| match asked.method() {
+            Some(Method::Patch | Method::Delete) if first.is_none() => {
+                first = Some(asked.clone());
+                Reply::Fail(Failure::Timeout)
+            }
+            Some(Method::Patch | Method::Delete) => {
+                world.answer(&Asked { now: asked.now, ..first.clone().unwrap() });
+                text(429, "")
+            }
+            _ => world.answer(asked),
+        });
+        assert!(run.outcome(WEB).unwrap().changed);
+        assert_eq!(written(&run).len(), 2);
+    }
+}
+
+/// An id that is told to stop does not wait for a read that others share.
+#[test]
+fn a_stop_of_one_does_not_wait_for_what_is_shared() {
+    let mut world = World::with(Workload::at(1));
+    world.workloads.insert("api".to_owned(), Workload { uid: "uid-2".to_owned(), ..Workload::at(1) });
+    let call = Call::Delete(vec![WEB.to_owned(), "default/api".to_owned()], StopIntent::Terminal);
+    let pods = |asked: &Asked| asked.path().ends_with("pods");
+    let options = Options { deadline: Some(60_000), ..Options::default() };
+    let options = options.stop(When::asked(pods), Some(WEB), StopReason::Superseded);
+    let run = run::<Kubernetes>(call, options, |asked| if pods(asked) { Reply::Never } else { world.answer(asked) });
+    assert_eq!(run.settled.first().map(|(id, _)| id.as_str()), Some(WEB));
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Superseded);
+    assert_eq!(run.fault("default/api").unwrap().kind, FaultKind::Timeout);
+}
+
+/// The server goes away with the first write, which took effect or did not.
+#[test]
+fn a_write_outlives_a_server_that_is_away() {
+    for (took_effect, call, desired) in [
+        (true, start(), 0),
+        (false, start(), 0),
+        (true, stop(), 1),
+        (false, stop(), 1),
+        (true, delete(), 1),
+        (false, delete(), 1),
+    ] {
+        let mut world = World::with(Workload::at(desired));
+        let mut writes = 0;
+        let run = drive(call, |asked| {
+            let write = matches!(asked.method(), Some(Method::Patch | Method::Delete));
+            writes += usize::from(write);
+            if write && writes == 1 {
+                if took_effect {
+                    world.answer(asked);
+                }
+                return Reply::Fail(Failure::Lost);
+            }
+            if asked.now < 30_000 && writes > 0 { Reply::Fail(Failure::Unreachable) } else { world.answer(asked) }
+        });
+        assert!(run.outcome(WEB).unwrap().changed);
+        assert_eq!(written(&run).len(), if took_effect { 1 } else { 2 });
+        assert!(run.now < 37_000 && words(&run).len() < 50, "{} ms, {} requests", run.now, words(&run).len());
+    }
 }

@@ -1,0 +1,65 @@
+//! What is followed: each change is told, and soon.
+
+use serde_json::json;
+use workload_guest::testing::{Options, Reply, When, run, text};
+use workload_guest::{Answer, Scope, Status, StopReason};
+
+use super::world::{Workload, World, line, missing};
+use super::*;
+
+fn everything() -> Call {
+    Call::Discover(Scope { places: vec!["default".to_owned()] }, true)
+}
+
+fn until(ms: u64, call: Call, reply: impl FnMut(&Asked) -> Reply) -> Run {
+    let options = Options { deadline: None, ..Options::default() }.stop(When::At(ms), None, StopReason::Cancelled);
+    run::<Kubernetes>(call, options, reply)
+}
+
+/// Twice something changes, the second time while the first is still being looked into.
+#[test]
+fn a_change_during_a_read_is_a_reason_for_another() {
+    for call in [Call::Status(vec![WEB.to_owned()], true), everything()] {
+        let mut world = World::with(Workload::at(0));
+        let run = until(4_000, call, |asked| match word(asked).as_deref() {
+            Some("WATCH") => {
+                let changed = || Answer::Response(line(r#"{"type":"MODIFIED","object":{}}"#));
+                Reply::Script(vec![(1_000, changed()), (1_300, changed())])
+            }
+            Some("LIST replicasets") => Reply::After(500, Box::new(world.answer(asked))),
+            _ => world.answer(asked),
+        });
+        let read = |asked: &&Asked| matches!(word(asked).as_deref(), Some("GET web" | "LIST deployments"));
+        let times: Vec<u64> = run.asked.iter().filter(read).map(|asked| asked.now).collect();
+        assert!(times.len() == 3 && times[2] < 3_000, "{times:?}");
+    }
+}
+
+/// What is no longer in the list may be there still.
+#[test]
+fn what_is_no_longer_listed_is_read() {
+    let another = json!({"metadata": {"labels": {"workload-provider/owner": "you"}}});
+    let cases = [
+        (missing("web"), Some("not-found")),
+        (text(503, ""), None),
+        (text(404, "<html>"), None),
+        (World::with(Workload::at(1).over(another)).answer(&get()), Some("not-owned")),
+    ];
+    for (reply, reason) in cases {
+        let mut world = World::with(Workload::at(1));
+        let run = until(12_000, everything(), |asked| match word(asked).as_deref() {
+            Some("GET web") => reply.clone(),
+            Some("WATCH") => Reply::Never,
+            _ if asked.now > 3_000 => World::empty().answer(asked),
+            _ => world.answer(asked),
+        });
+        let told: Vec<&str> = run.emitted[1..].iter().map(|found| &*found.reason).collect();
+        assert_eq!(told, reason.into_iter().collect::<Vec<_>>());
+        assert!(run.emitted[1..].iter().all(|found| found.status == Status::Missing));
+    }
+}
+
+fn get() -> Asked {
+    let request = crate::request::get(&crate::id::Target::parse(WEB).unwrap());
+    Asked { id: 1, for_id: None, now: 0, effect: Effect::Http(request) }
+}
