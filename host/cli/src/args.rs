@@ -24,6 +24,26 @@ Exit codes: 0 ok, 1 other, 2 usage or configuration, 3 not found,
 9 invalid id, 10 conflict, 11 superseded, 12 not owned, 13 denied by policy,
 14 provider fault, 15 unsupported, 130 interrupted. Of several, the highest.";
 
+const CREATE_USAGE: &str = "\
+workload create [OPTIONS] <NAME> --image <IMAGE> [-- <COMMAND>...]
+       workload create [OPTIONS] --file <FILE>";
+
+// By name: of a group clap would list every member, not only those that were given.
+const FIELDS: [&str; 12] = [
+    "name",
+    "image",
+    "cpu",
+    "memory",
+    "env",
+    "command",
+    "args",
+    "replicas",
+    "pull_policy",
+    "pull_secret",
+    "container_id",
+    "command_line",
+];
+
 const CREATE_EXAMPLES: &str = "\
 Examples:
   workload create web --image nginx:1.29 --env MODE=fast --env LEVEL=2
@@ -75,7 +95,7 @@ pub struct Global {
     /// How to print the answer
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
     pub output: Format,
-    /// How long the whole command may take, such as 90s, 5m or 1m30s; at most 1h
+    /// How long the operation may take, such as 90s, 5m or 1m30s; at most 1h
     #[arg(long, global = true, value_name = "TIME", default_value = "5m", value_parser = timeout)]
     pub timeout: Duration,
     /// Say on standard error what happens; twice: in more detail
@@ -139,13 +159,13 @@ pub struct Ids {
 
 /// `create`
 #[derive(Debug, Args)]
-#[command(after_help = CREATE_EXAMPLES)]
+#[command(after_help = CREATE_EXAMPLES, override_usage = CREATE_USAGE)]
 pub struct Create {
     /// NAMESPACE/NAME, or a NAME in the namespace of the command
     #[arg(required_unless_present = "file", requires = "image")]
     pub name: Option<String>,
     /// Read what to make from a JSON file, `-` for standard input
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["name", "fields"])]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = FIELDS)]
     pub file: Option<PathBuf>,
     /// What to make, field by field.
     #[command(flatten)]
@@ -157,7 +177,6 @@ pub struct Create {
 
 /// A workload described by options.
 #[derive(Debug, Clone, Default, Args)]
-#[group(id = "fields", multiple = true)]
 pub struct Fields {
     /// The image to run
     #[arg(long)]
@@ -171,14 +190,15 @@ pub struct Fields {
     /// An environment variable; may be repeated
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub env: Vec<String>,
-    /// The command to run instead of the image's; a word that begins with a hyphen as --command=-c, or all after `--`
-    #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "command_line")]
+    // Words with a hyphen are not taken without `--`: `--plan` or `-n` after a command would become a part of it.
+    /// The command to run instead of the image's; from the first word that begins with a hyphen on after `--`
+    #[arg(long, value_name = "WORD", num_args = 1..)]
     pub command: Vec<String>,
-    /// The arguments of the command
+    /// The arguments of the command; a word that begins with a hyphen as --args=-x
     #[arg(long, value_name = "WORD", num_args = 1..)]
     pub args: Vec<String>,
     /// How many are to run [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub replicas: Option<u32>,
     /// When to pull the image: Always, IfNotPresent or Never
     #[arg(long, value_name = "POLICY")]
@@ -189,7 +209,7 @@ pub struct Fields {
     /// The Manager's own id of this workload, for the id label
     #[arg(long, value_name = "ID")]
     pub container_id: Option<String>,
-    /// The command to run, word by word
+    /// The command to run, word by word; after those of --command
     #[arg(last = true, value_name = "COMMAND")]
     pub command_line: Vec<String>,
 }
@@ -299,16 +319,22 @@ pub fn wants_json(arguments: &[OsString]) -> bool {
     let mut last = false;
     while let Some(word) = words.next() {
         let value = match word {
-            "-o" | "--output" => words.next(),
+            "--output" => words.next(),
             _ => word
                 .strip_prefix("--output=")
-                .or_else(|| word.strip_prefix("-o").map(|value| value.strip_prefix('=').unwrap_or(value))),
+                .or_else(|| short_output(word).map(|value| value.strip_prefix('=').unwrap_or(value))),
         };
+        let value = if value == Some("") { words.next() } else { value };
         if let Some(value) = value {
             last = value == "json";
         }
     }
     last
+}
+
+/// What follows the `o` of `-ojson`, also behind flags, as in `-Aojson`.
+fn short_output(word: &str) -> Option<&str> {
+    word.strip_prefix('-')?.trim_start_matches(['A', 'v']).strip_prefix('o')
 }
 
 /// A namespace as it may stand in a path. Checked here because it becomes part of what is granted.

@@ -59,6 +59,18 @@ impl Session<'_> {
         }
     }
 
+    /// Reads files the same way, on a thread of its own: one may be a pipe whose writer says nothing.
+    async fn read<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let reader = tokio::task::spawn_blocking(work);
+        self.prepare(async {
+            reader.await.unwrap_or_else(|_| Err(Fault::new(FaultKind::Internal, "the reader of a file ended early")))
+        })
+        .await
+    }
+
     /// Follows an operation. With `told`, ids are printed as they end.
     async fn listen(&mut self, mut operation: Run, ids: &[String], told: bool) -> Heard {
         let mut teller = Teller { console: &mut *self.console, told };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use workload_host::model::{Fault, FaultKind};
@@ -85,7 +86,10 @@ pub async fn manager(
         settings,
     };
     let manager = empty_manager()?;
-    manager.load(PROVIDER, source(global), provider).await.map_err(|error| unusable(&error))?;
+    manager
+        .load(PROVIDER, source(global), provider)
+        .await
+        .map_err(|error| unusable_file(&error, global.component.as_deref()))?;
     Ok(manager)
 }
 
@@ -101,6 +105,17 @@ pub fn unusable(error: &Error) -> Fault {
         _ => FaultKind::Configuration,
     };
     Fault::new(kind, chain(error))
+}
+
+/// The same with the file in front, where the error is about one and does not name it.
+pub fn unusable_file(error: &Error, file: Option<&Path>) -> Fault {
+    let mut fault = unusable(error);
+    let about_file =
+        !matches!(error, Error::Read { .. } | Error::NoProvider { .. } | Error::Sandbox { .. } | Error::Grants { .. });
+    if let Some(file) = file.filter(|_| about_file) {
+        fault.message = format!("{}: {}", file.display(), fault.message);
+    }
+    fault
 }
 
 /// An error and its sources in one sentence.

@@ -62,10 +62,8 @@ fn execute(cli: Cli) -> Exit {
 /// Says what is wrong with the arguments, or gives the help that was asked for.
 fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
     let mut console = Console::new(if wants_json { Format::Json } else { Format::Table }, false);
-    let mut text = error.render().to_string();
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
+    // It repeats what was typed.
+    let text: String = error.render().to_string().lines().map(|line| output::table::plain(line) + "\n").collect();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         console.text(&text);
         return console.finish(Exit::Ok);

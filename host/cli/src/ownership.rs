@@ -14,6 +14,9 @@ const MAX_LABEL: usize = 63;
 /// A DNS subdomain has this many characters at most.
 const MAX_PREFIX: usize = 253;
 
+/// The domains whose labels Kubernetes keeps for itself.
+const RESERVED: [&str; 2] = ["kubernetes.io", "k8s.io"];
+
 /// The labels of this owner.
 pub fn ownership(global: &Global) -> Ownership {
     let (managed, owner, id_key) = match (global.labels, &global.label_prefix) {
@@ -54,10 +57,14 @@ pub fn owner(text: &str) -> Result<String, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn prefix(text: &str) -> Result<String, String> {
-    if text.len() <= MAX_PREFIX && text.split('.').all(crate::ids::is_place) {
-        Ok(text.to_owned())
-    } else {
-        Err("a label prefix is a DNS name in lower case, such as workloads.example.com".to_owned())
+    if text.len() > MAX_PREFIX || !text.split('.').all(crate::ids::is_place) {
+        return Err("a label prefix is a DNS name in lower case, such as workloads.example.com".to_owned());
+    }
+    // Policy refuses them too, but only knows that its grants are wrong.
+    let within = |domain: &str| text.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    match RESERVED.into_iter().find(|domain| within(domain)) {
+        Some(domain) => Err(format!("labels of {domain} are Kubernetes' own")),
+        None => Ok(text.to_owned()),
     }
 }
 
@@ -124,6 +131,9 @@ mod tests {
     #[case::empty_part("a..b", false)]
     #[case::upper("A.b", false)]
     #[case::path("a/b", false)]
+    #[case::reserved("kubernetes.io", false)]
+    #[case::within_reserved("apps.k8s.io", false)]
+    #[case::like_reserved("mykubernetes.io", true)]
     fn prefixes(#[case] text: &str, #[case] fits: bool) {
         assert_eq!(prefix(text).is_ok(), fits);
     }

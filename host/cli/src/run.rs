@@ -55,6 +55,16 @@ pub struct Heard {
     pub interrupted: bool,
 }
 
+impl Heard {
+    /// Why the operation ended early, if none of its workloads ended so: a provider can break a rule after all of them
+    /// were settled.
+    pub fn unsaid(&self) -> Option<&Fault> {
+        let fault = self.fault.as_ref().filter(|_| !self.interrupted)?;
+        let said = |entry: &Entry| matches!(&entry.end, End::Fault(said) if said.kind == fault.kind);
+        if self.entries.iter().any(said) { None } else { Some(fault) }
+    }
+}
+
 /// Listens to an operation on `ids` until it ends. When `interrupt` resolves, the operation is told to wind down, and
 /// what has not ended within [`GRACE`] is reported as it was last known. Whoever drops `events` then drops the rest.
 pub async fn listen(

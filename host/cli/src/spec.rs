@@ -23,9 +23,8 @@ pub fn from_options(name: &str, namespace: &str, fields: Fields) -> Spec {
         }
     };
     let words = |words: Vec<String>| (!words.is_empty()).then(|| Value::from(words));
-    let command = if fields.command_line.is_empty() { fields.command } else { fields.command_line };
     put("image", fields.image.map(Value::from));
-    put("command", words(command));
+    put("command", words([fields.command, fields.command_line].concat()));
     put("args", words(fields.args));
     put("env", (!fields.env.is_empty()).then(|| variables(&fields.env)));
     put("cpu", fields.cpu.map(Value::from));
@@ -146,6 +145,13 @@ mod tests {
                 "command": ["sh", "-c"], "args": ["sleep 1"], "replicas": 2, "pull_policy": "Never",
                 "pull_secrets": ["registry"]})
         );
+    }
+
+    #[test]
+    fn a_command_goes_on_after_the_dashes() {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let fields = Fields { command: owned(&["sh"]), command_line: owned(&["-c", "sleep 1"]), ..Fields::default() };
+        assert_eq!(document(&from_options("web", "shop", fields)), json!({"command": ["sh", "-c", "sleep 1"]}));
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn global_options_stand_anywhere(#[case] line: &str) {
 #[case::bad_variable("create web --image a --env FOO")]
 #[case::nameless_variable("create web --image a --env =x")]
 #[case::negative_replicas("create web --image a --replicas=-1")]
-#[case::two_commands("create web --image a --command x -- y")]
+#[case::command_with_a_hyphen("create web --image a --command sh -c x")]
 #[case::provider_alone("provider")]
 #[case::inspect_nothing("provider inspect")]
 fn refused(#[case] line: &str) {
@@ -124,6 +124,42 @@ fn create_with_a_command_line() {
 }
 
 #[test]
+fn a_command_goes_on_after_the_dashes() {
+    let Command::Create(create) = cli("create web --image a --command sh --plan -- -c x -n 5").command else {
+        panic!("not a create");
+    };
+    assert!(create.plan);
+    assert_eq!(create.fields.command, ["sh"]);
+    assert_eq!(create.fields.command_line, ["-c", "x", "-n", "5"]);
+}
+
+#[rstest]
+#[case("web")]
+#[case("--image a")]
+#[case("--cpu 1")]
+#[case("--memory 1Mi")]
+#[case("--env A=1")]
+#[case("--command x")]
+#[case("--args x")]
+#[case("--replicas 1")]
+#[case("--pull-policy Never")]
+#[case("--pull-secret x")]
+#[case("--container-id x")]
+#[case("-- x")]
+fn a_file_and_nothing_else(#[case] other: &str) {
+    let Err(error) = parse(words(&format!("create -f web.json {other}"))) else { panic!("{other} was accepted") };
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.starts_with("error: the argument '--file <FILE>' cannot be used with '"), "{text}");
+}
+
+#[test]
+fn a_number_below_zero_is_a_value() {
+    let text = parse(words("create web --image a --replicas -1")).err().map(|error| error.to_string());
+    assert!(text.is_some_and(|text| text.starts_with("error: invalid value '-1' for '--replicas <N>'")));
+}
+
+#[test]
 fn create_from_a_file() {
     let Command::Create(create) = cli("create -f - --plan").command else { panic!("not a create") };
     assert_eq!((create.name, create.file), (None, Some(PathBuf::from("-"))));
@@ -150,6 +186,8 @@ fn intents(#[case] line: &str, #[case] expected: Intent) {
 #[case::apart("list -o json", true)]
 #[case::together("list -ojson", true)]
 #[case::equals("list -o=json", true)]
+#[case::behind_flags("list -Aojson", true)]
+#[case::behind_flags_apart("list -Avo json", true)]
 #[case::long("--output json list", true)]
 #[case::long_equals("--output=json list", true)]
 #[case::table("list -o table", false)]

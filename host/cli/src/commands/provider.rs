@@ -28,6 +28,12 @@ impl Session<'_> {
 
     async fn inspect(&mut self, source: Source) -> Result<Inspection, Fault> {
         let manager = connect::empty_manager()?;
-        self.prepare(async { manager.inspect(source).await.map_err(|error| connect::unusable(&error)) }).await
+        let file = match &source {
+            Source::File(file) => Some(file.clone()),
+            Source::Bytes(_) => None,
+        };
+        let inspected =
+            async { manager.inspect(source).await.map_err(|error| connect::unusable_file(&error, file.as_deref())) };
+        self.prepare(inspected).await
     }
 }

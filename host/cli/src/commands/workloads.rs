@@ -12,6 +12,7 @@ use crate::args::{Create, Delete, Ids, Intent, List, Start, Stop};
 use crate::connect::{self, PROVIDER};
 use crate::exit::Exit;
 use crate::ids;
+use crate::run::Heard;
 use crate::spec;
 
 /// The Kubernetes provider's setting: for how many milliseconds a workload must have been available.
@@ -27,7 +28,7 @@ struct Reach {
 
 impl Session<'_> {
     pub(super) async fn list(&mut self, list: List) -> Result<Exit, Fault> {
-        let connection = connect::connection(&self.global)?;
+        let connection = self.connection().await?;
         let namespace = connection.namespace().to_owned();
         let (granted, asked) = if list.all_namespaces {
             (None, Vec::new())
@@ -52,16 +53,20 @@ impl Session<'_> {
         let Reach { ids, several, manager } = self.reach(&ids.ids, Vec::new()).await?;
         let run = manager.status(PROVIDER, ids.clone(), self.options(false));
         let heard = self.listen(run, &ids, false).await;
+        let unsaid = self.unsaid(&heard);
         let found: Vec<_> = heard.entries.into_iter().map(found).collect();
         self.console.statuses(&found, several);
-        Ok(exit(found_exit(&found), heard.interrupted))
+        Ok(exit(found_exit(&found).max(unsaid), heard.interrupted))
     }
 
     pub(super) async fn create(&mut self, create: Create) -> Result<Exit, Fault> {
-        let connection = connect::connection(&self.global)?;
+        let connection = self.connection().await?;
         let namespace = connection.namespace();
         let (specs, several) = match (create.file, create.name) {
-            (Some(file), _) => spec::from_file(&file, namespace)?,
+            (Some(file), _) => {
+                let namespace = namespace.to_owned();
+                self.read(move || spec::from_file(&file, &namespace)).await?
+            }
             (None, Some(name)) => (vec![spec::from_options(&name, namespace, create.fields)], false),
             // The arguments were checked for this.
             (None, None) => return Err(Fault::new(FaultKind::InvalidSpec, "there is nothing to create")),
@@ -70,7 +75,7 @@ impl Session<'_> {
         let manager = self.manager(&connection, Some(ids::places(&ids, namespace)), Vec::new()).await?;
         let run = manager.create(PROVIDER, specs, self.options(create.plan));
         let heard = self.listen(run, &ids, true).await;
-        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+        Ok(self.conclude(&heard, several))
     }
 
     pub(super) async fn start(&mut self, start: Start) -> Result<Exit, Fault> {
@@ -78,29 +83,34 @@ impl Session<'_> {
         let Reach { ids, several, manager } = self.reach(&start.ids.ids, settings.into_iter().collect()).await?;
         let run = manager.start(PROVIDER, ids.clone(), self.options(start.plan));
         let heard = self.listen(run, &ids, true).await;
-        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+        Ok(self.conclude(&heard, several))
     }
 
     pub(super) async fn stop(&mut self, stop: Stop) -> Result<Exit, Fault> {
         let Reach { ids, several, manager } = self.reach(&stop.ids.ids, Vec::new()).await?;
         let run = manager.stop(PROVIDER, ids.clone(), stop.intent.into(), self.options(stop.plan));
         let heard = self.listen(run, &ids, true).await;
-        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+        Ok(self.conclude(&heard, several))
     }
 
     pub(super) async fn delete(&mut self, delete: Delete) -> Result<Exit, Fault> {
         let Reach { ids, several, manager } = self.reach(&delete.ids.ids, Vec::new()).await?;
         let run = manager.delete(PROVIDER, ids.clone(), delete.intent.into(), self.options(delete.plan));
         let heard = self.listen(run, &ids, true).await;
-        Ok(self.conclude(&heard.entries, several, heard.interrupted))
+        Ok(self.conclude(&heard, several))
     }
 
     async fn reach(&mut self, names: &[String], settings: Vec<(String, String)>) -> Result<Reach, Fault> {
-        let connection = connect::connection(&self.global)?;
+        let connection = self.connection().await?;
         let namespace = connection.namespace();
         let ids = ids::qualify(names, namespace);
         let manager = self.manager(&connection, Some(ids::places(&ids, namespace)), settings).await?;
         Ok(Reach { several: names.len() > 1, ids, manager })
+    }
+
+    async fn connection(&mut self) -> Result<Connection, Fault> {
+        let global = self.global.clone();
+        self.read(move || connect::connection(&global)).await
     }
 
     async fn manager(
@@ -117,9 +127,19 @@ impl Session<'_> {
         Options { timeout: Some(self.global.timeout), plan, ..Options::default() }
     }
 
-    fn conclude(&mut self, entries: &[Entry], several: bool, interrupted: bool) -> Exit {
-        self.console.entries(entries, several);
-        exit(entries.iter().map(Entry::exit).max().unwrap_or(Exit::Ok), interrupted)
+    fn conclude(&mut self, heard: &Heard, several: bool) -> Exit {
+        let unsaid = self.unsaid(heard);
+        self.console.entries(&heard.entries, several);
+        let worst = heard.entries.iter().map(Entry::exit).max().unwrap_or(Exit::Ok);
+        exit(worst.max(unsaid), heard.interrupted)
+    }
+
+    /// Says what is no workload's own fault, and how it makes the process end.
+    fn unsaid(&mut self, heard: &Heard) -> Exit {
+        heard.unsaid().map_or(Exit::Ok, |fault| {
+            self.console.operation_fault(fault);
+            fault.into()
+        })
     }
 }
 

@@ -102,6 +102,11 @@ impl Console {
         }
     }
 
+    /// The operation broke off after its ids had ended: they are answered as they did.
+    pub fn operation_fault(&mut self, fault: &Fault) {
+        self.error(&fault.message);
+    }
+
     /// Nothing else is answered but this fault.
     pub fn fault(&mut self, fault: &Fault) {
         self.error(&fault.message);
@@ -140,7 +145,7 @@ impl Console {
     }
 
     fn fault_of(&mut self, about: &str, fault: &Fault) {
-        self.error(&format!("{about}: {}", fault.message));
+        self.error(&about_and_why(about, &fault.message));
     }
 
     fn error(&mut self, text: &str) {
@@ -149,9 +154,19 @@ impl Console {
 
     /// The exit code, made worse if the answer could not be written.
     pub fn finish(mut self, exit: Exit) -> Exit {
-        let Some(error) = self.out.error().map(ToString::to_string) else { return exit };
+        let Some(error) = self.out.error().map(crate::text::io_error) else { return exit };
         self.error(&format!("the answer could not be written: {error}"));
         exit.max(Exit::Other)
+    }
+}
+
+/// A fault's message with what it is about in front, unless it begins with that itself.
+fn about_and_why(about: &str, message: &str) -> String {
+    let rest = message.strip_prefix(about).or_else(|| message.strip_prefix(&format!("{about:?}")));
+    if rest.is_some_and(|rest| rest.starts_with([' ', ':'])) {
+        message.to_owned()
+    } else {
+        format!("{about}: {message}")
     }
 }
 
@@ -182,6 +197,15 @@ mod tests {
     use super::*;
     use rstest::rstest;
     use workload_host::model::Method;
+
+    #[rstest]
+    #[case::in_front("there is no Deployment web", "shop/web: there is no Deployment web")]
+    #[case::already_there("shop/web is not ours", "shop/web is not ours")]
+    #[case::quoted("\"shop/web\" is no id", "\"shop/web\" is no id")]
+    #[case::of_another("shop/web2 is not ours", "shop/web: shop/web2 is not ours")]
+    fn said_once(#[case] message: &str, #[case] expected: &str) {
+        assert_eq!(about_and_why("shop/web", message), expected);
+    }
 
     #[rstest]
     #[case::no_query(&[], "/a/b")]

@@ -121,10 +121,10 @@ pub fn inspection(found: &Inspection) -> String {
     text.lines().map(plain).fold(String::new(), |all, line| all + &line + "\n")
 }
 
-/// One line without anything that a terminal could obey. The host has cleaned what providers say; what the user typed,
-/// and what a kubeconfig holds, comes through here too.
+/// One line without anything that a terminal could obey, or that hides or turns around what is read. The host has
+/// cleaned what providers say; what the user typed, and what a kubeconfig holds, comes through here too.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    workload_host::text::clean(text.to_owned(), usize::MAX)
 }
 
 #[cfg(test)]

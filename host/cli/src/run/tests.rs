@@ -171,6 +171,18 @@ async fn what_ends_within_the_grace_is_believed(
 }
 
 #[rstest]
+#[case::after_a_good_end(started("d/a"), true)]
+#[case::after_another_fault(settled("d/a", Err(Fault::new(FaultKind::NotFound, "x"))), true)]
+#[case::of_the_workload_too(settled("d/a", Err(Fault::new(FaultKind::ProviderFault, "trapped"))), false)]
+#[tokio::test]
+async fn a_rule_broken_after_the_end_is_not_forgotten(#[case] end: Event, #[case] unsaid: bool) {
+    let fault = Fault::new(FaultKind::ProviderFault, "trapped");
+    let mut script = Script { before: [end, Event::Failed(fault.clone())].into(), ..Script::default() };
+    let heard = listen(&mut script, &ids(&["d/a"]), pending(), &mut Lines::default()).await;
+    assert_eq!(heard.unsaid(), unsaid.then_some(&fault));
+}
+
+#[rstest]
 #[case::with_a_fault(Some(Fault::new(FaultKind::ProviderFault, "trapped")), FaultKind::ProviderFault)]
 #[case::silently(None, FaultKind::Internal)]
 #[tokio::test]

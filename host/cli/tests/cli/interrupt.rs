@@ -40,3 +40,27 @@ fn ends_and_says_how_it_left_things(#[case] line: &str, #[case] signal: &str, #[
         None => assert_eq!(document["error"]["kind"], "cancelled", "{answer:?}"),
     }
 }
+
+#[rstest]
+#[case::specs("create -f -")]
+#[case::a_pipe_by_name("create -f /dev/stdin -o json")]
+#[case::a_kubeconfig("list --kubeconfig /dev/stdin")]
+fn ends_while_a_pipe_says_nothing(#[case] line: &str) {
+    let (home, _server) = Home::new().with_silent_server();
+    let mut child = home
+        .command(line.split_whitespace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take().unwrap();
+    // When it begins to listen for signals can't be seen from here; before that, a signal would kill it.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let answer = Answer::of(child.wait_with_output().unwrap());
+    drop(stdin);
+    assert_eq!(answer.code, Some(130), "{answer:?}");
+    assert!(answer.stderr.contains("interrupted before anything was asked for"), "{answer:?}");
+}

@@ -50,9 +50,10 @@ fn columns_count_characters() {
 
 #[rstest]
 #[case::plain("default/web", "default/web")]
-#[case::escape("a\u{1b}[31mb", "a [31mb")]
-#[case::line_end("a\nb\r\tc", "a b  c")]
-#[case::c1("a\u{9b}31mb", "a 31mb")]
+#[case::escape("a\u{1b}[31mb", "a\\u{1b}[31mb")]
+#[case::line_end("a\nb\r\tc", "a\\u{a}b\\u{d}\\u{9}c")]
+#[case::c1("a\u{9b}31mb", "a\\u{9b}31mb")]
+#[case::turned_around("a\u{202e}b", "a\\u{202e}b")]
 fn nothing_that_a_terminal_obeys(#[case] text: &str, #[case] shown: &str) {
     assert_eq!(plain(text), shown);
 }
