@@ -13,6 +13,7 @@ mod quota;
 mod record;
 mod signals;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,10 +28,14 @@ pub(crate) use signals::{Signal, Signals};
 use crate::engine::{Broken, Instance, Loaded, Sandbox, Slot};
 use crate::limits::{Limits, TOLD};
 use crate::model::{Event, Ownership};
+use crate::steps::Account;
 use crate::upstream::Upstream;
 use crate::world::{Call, Context, Input, StopReason, Turn};
 use effects::Effects;
 use fate::Fate;
+
+/// How much larger what a step tells may be here than what it may copy ([`Limits::hostcall`]).
+const INFLATED: usize = 4;
 
 /// Everything that one operation is made of.
 pub(crate) struct Setup {
@@ -93,7 +98,7 @@ pub(crate) async fn run(setup: Setup, slot: Slot, ids: Ids, outbox: Outbox) {
         deadline: setup.deadline,
         timeout,
         signals: setup.signals,
-        effects: Effects::new(&limits, upstream, grants, audit, plan, ids.len()),
+        effects: Effects::new(&limits, upstream, grants, audit, plan, !call.writes(), ids.len()),
         ids,
         outbox,
         stops: Vec::new(),
@@ -106,12 +111,13 @@ pub(crate) async fn run(setup: Setup, slot: Slot, ids: Ids, outbox: Outbox) {
     };
     let now = milliseconds(drive.began.elapsed());
     let sandbox_of_it = Arc::clone(&sandbox);
+    let account = Arc::clone(&loaded.account);
     // Constructors are the provider's code too. The first step follows at once: it never has anything to wait for.
     let first = move || match sandbox_of_it.begin(&loaded, slot, call, context) {
         Ok(instance) => step(instance, now, Vec::new()),
         Err(broken) => (None, Err(broken)),
     };
-    let fate = drive.operate(&sandbox, first).await;
+    let fate = drive.operate(&sandbox, &account, first).await;
     drive.end(fate).await;
 }
 
@@ -129,8 +135,13 @@ fn step(mut instance: Instance, now: u64, inputs: Vec<Input>) -> Stepped {
 
 impl Drive {
     /// Step after step, until the operation ends in one way or another.
-    async fn operate(&mut self, sandbox: &Sandbox, first: impl FnOnce() -> Stepped + Send + 'static) -> Fate {
-        let mut stepped = sandbox.steps().run(first).await;
+    async fn operate(
+        &mut self,
+        sandbox: &Sandbox,
+        account: &Arc<Account>,
+        first: impl FnOnce() -> Stepped + Send + 'static,
+    ) -> Fate {
+        let mut stepped = sandbox.steps().run(account, first).await;
         let mut progressed = false;
         loop {
             let (instance, turn) = stepped.unwrap_or_else(|panicked| (None, Err(Broken::host(panicked.to_string()))));
@@ -149,7 +160,7 @@ impl Drive {
             self.effects.take_answers(&mut inputs);
             progressed = self.effects.is_progress(&inputs);
             let now = milliseconds(self.began.elapsed());
-            stepped = sandbox.steps().run(move || step(instance, now, inputs)).await;
+            stepped = sandbox.steps().run(account, move || step(instance, now, inputs)).await;
         }
     }
 
@@ -168,12 +179,13 @@ impl Drive {
                 self.outbox.push(Event::Progress { id, text });
             }
         }
+        let mut told = 0;
         for workload in turn.emitted {
-            self.told(fate::size(&workload))?;
+            self.told(fate::size(&workload), &mut told)?;
             self.outbox.push(Event::Emitted(workload));
         }
         for (place, fault) in turn.incomplete {
-            self.told(place.len() + fate::fault_size(&fault))?;
+            self.told(place.len() + fate::fault_size(&fault), &mut told)?;
             self.outbox.push(Event::Incomplete { place, fault });
         }
         // Effects that are no longer wanted go before new ones are counted. What is asked for an id that settles in
@@ -188,6 +200,10 @@ impl Drive {
             if let Some(planned) = self.effects.ask(pending, &self.ids)? {
                 self.plan(planned);
             }
+        }
+        if !turn.settled.is_empty() {
+            // Before their turns are handed on.
+            self.effects.abandon(&turn.settled.iter().map(|(id, _)| id.as_str()).collect(), false);
         }
         for (id, result) in turn.settled {
             if self.ids.settle(&id)? {
@@ -206,8 +222,14 @@ impl Drive {
         Ok(false)
     }
 
-    /// Counts what a caller collects. Of what is followed the caller keeps what it likes.
-    fn told(&mut self, bytes: usize) -> Result<(), Broken> {
+    /// Counts what a caller collects. Of what is followed the caller keeps what it likes, but what one step tells is
+    /// held here until it is taken: escapes make texts longer, and a short text costs more here than in the provider.
+    fn told(&mut self, bytes: usize, of_step: &mut usize) -> Result<(), Broken> {
+        let bytes = bytes.saturating_add(size_of::<Event>());
+        *of_step = of_step.saturating_add(bytes);
+        if *of_step > self.limits.hostcall.saturating_mul(INFLATED) {
+            return Err(Broken::limit("the provider told too much in one step"));
+        }
         self.told_bytes = self.told_bytes.saturating_add(bytes);
         if !self.follows && self.told_bytes > TOLD {
             return Err(Broken::limit(format!("the provider told of more than {} MiB", TOLD >> 20)));
@@ -306,7 +328,7 @@ impl Drive {
         }
         for id in self.ids.overdue(now, grace) {
             // It may still be doing something for this id, whose turn is handed on now.
-            self.effects.abandon(&id);
+            self.effects.abandon(&HashSet::from([id.as_str()]), true);
             let fault = self.stopped_fault(StopReason::Superseded, self.ids.progress(&id));
             if self.ids.take(&id) {
                 self.outbox.settled(id, Err(fault), self.began.elapsed());

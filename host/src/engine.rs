@@ -21,7 +21,7 @@ pub(crate) use slots::{Busy, Slot};
 use crate::error::Error;
 use crate::limits::{self, Limits};
 use crate::model::{Descriptor, Fault, FaultKind};
-use crate::steps::Steps;
+use crate::steps::{Account, Steps};
 use crate::text::clean;
 use crate::world::{Call, Context, Input, Operation, Pre, Turn};
 
@@ -45,6 +45,18 @@ pub(crate) struct Loaded {
     pub(crate) sha256: [u8; 32],
     /// Interfaces of types, which are no way out.
     pub(crate) imports: Vec<String>,
+    /// What its steps took of the step threads.
+    pub(crate) account: Arc<Account>,
+    weight: usize,
+}
+
+/// A component that passed every check but was not asked yet what it is.
+struct Prepared {
+    pre: Pre,
+    size: usize,
+    sha256: [u8; 32],
+    imports: Vec<String>,
+    weight: usize,
 }
 
 /// What a provider did that ended its instance.
@@ -136,9 +148,9 @@ impl Sandbox {
         self.slots.live()
     }
 
-    /// Waits for a free instance; reads before writes.
-    pub(crate) async fn slot(&self, read: bool) -> Result<Slot, Busy> {
-        slots::Slots::take(&self.slots, read).await
+    /// Waits for a free instance of a component; reads before writes.
+    pub(crate) async fn slot(&self, loaded: &Loaded, read: bool) -> Result<Slot, Busy> {
+        slots::Slots::take(&self.slots, read, loaded.weight).await
     }
 
     /// Checks, compiles and describes a component.
@@ -146,16 +158,18 @@ impl Sandbox {
         let sandbox = Arc::clone(self);
         // Compiling takes up to seconds and its own threads: neither for the reactor nor for a step's thread.
         let prepared = tokio::task::spawn_blocking(move || sandbox.prepare(&bytes)).await;
-        let (pre, size, sha256, imports) =
+        let Prepared { pre, size, sha256, imports, weight } =
             prepared.map_err(|_| Error::Compile { what: "the compiler panicked".to_owned() })??;
-        let slot = self.slot(true).await.map_err(|busy| Error::Sandbox { what: busy.to_string() })?;
+        let slot = slots::Slots::take(&self.slots, true, weight).await;
+        let slot = slot.map_err(|busy| Error::Sandbox { what: busy.to_string() })?;
         let sandbox = Arc::clone(self);
-        let described = self.steps.run(move || sandbox.describe(pre, slot)).await;
+        let account = Arc::<Account>::default();
+        let described = self.steps.run(&account, move || sandbox.describe(pre, slot)).await;
         let (pre, descriptor) = described.map_err(|panicked| Error::Sandbox { what: panicked.to_string() })??;
-        Ok(Loaded { pre, descriptor, size, sha256, imports })
+        Ok(Loaded { pre, descriptor, size, sha256, imports, account, weight })
     }
 
-    fn prepare(&self, bytes: &[u8]) -> Result<(Pre, usize, [u8; 32], Vec<String>), Error> {
+    fn prepare(&self, bytes: &[u8]) -> Result<Prepared, Error> {
         use sha2::Digest as _;
         if bytes.len() > self.limits.component {
             return Err(Error::TooLarge { limit: self.limits.component });
@@ -167,7 +181,8 @@ impl Sandbox {
             .instantiate_pre(&component)
             .map_err(|error| Error::Refused { what: clean(format!("{error:#}"), limits::WORD) })?;
         let pre = Pre::new(&self.engine, &component, pre)?;
-        Ok((pre, bytes.len(), sha2::Sha256::digest(bytes).into(), imports))
+        let sha256 = sha2::Sha256::digest(bytes).into();
+        Ok(Prepared { pre, size: bytes.len(), sha256, imports, weight: weight(&component) })
     }
 
     /// The one place where machine code is made of what a stranger wrote.
@@ -217,6 +232,16 @@ impl Sandbox {
     }
 }
 
+/// How many ordinary instances the pool could hold instead of one of this component: it has a memory and two tables for
+/// each.
+fn weight(component: &Component) -> usize {
+    component.resources_required().map_or(limits::MEMORIES.max(limits::TABLES.div_ceil(2)), |required| {
+        let tables = usize::try_from(required.num_tables).unwrap_or(usize::MAX);
+        let memories = usize::try_from(required.num_memories).unwrap_or(usize::MAX);
+        memories.max(tables.div_ceil(2)).max(1)
+    })
+}
+
 /// Why a call of the guest failed. The text of wasmtime may quote the guest, so it is cleaned.
 fn broken(store: &Store<Guest>, error: &wasmtime::Error) -> Broken {
     if let Some(what) = store.data().exceeded() {
@@ -236,5 +261,30 @@ fn broken(store: &Store<Guest>, error: &wasmtime::Error) -> Broken {
             }
             Broken { cause: Cause::Trap, message: format!("the provider's answer cannot be read: {text}") }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use wasmtime::Engine;
+    use wasmtime::component::Component;
+
+    #[rstest]
+    #[case::nothing("", 1)]
+    #[case::usual("(memory 1) (table 1 funcref)", 1)]
+    #[case::tables("(table 1 funcref) (table 1 funcref) (table 1 funcref)", 2)]
+    fn weights(#[case] module: &str, #[case] wanted: usize) {
+        let text = format!("(component (core module $m {module}) (core instance (instantiate $m)))");
+        let component = Component::from_binary(&Engine::default(), &wat::parse_str(text).unwrap()).unwrap();
+        assert_eq!(super::weight(&component), wanted);
+    }
+
+    #[test]
+    fn each_instance_of_a_module_weighs() {
+        let instances = "(core instance (instantiate $m))".repeat(4);
+        let text = format!("(component (core module $m (memory 1)) {instances})");
+        let component = Component::from_binary(&Engine::default(), &wat::parse_str(text).unwrap()).unwrap();
+        assert_eq!(super::weight(&component), 4);
     }
 }

@@ -310,3 +310,73 @@ fn inspection(loaded: &Loaded) -> Inspection {
     }
     Inspection { descriptor: loaded.descriptor.clone(), size: loaded.size, sha256, imports: loaded.imports.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::{Arc, Weak};
+
+    use futures_util::FutureExt as _;
+    use futures_util::future::BoxFuture;
+    use tokio::sync::Notify;
+
+    use super::{Manager, Options, Provider, Settings, Source};
+    use crate::limits::Limits;
+    use crate::model::{Failure, Ownership};
+    use crate::upstream::{Incoming, Outgoing, Upstream};
+
+    /// Answers nothing before it is notified.
+    #[derive(Default)]
+    struct Gate(Arc<Notify>, Arc<Notify>);
+
+    impl Upstream for Gate {
+        fn send(&self, _request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+            let (asked, answer) = (Arc::clone(&self.0), Arc::clone(&self.1));
+            async move {
+                asked.notify_one();
+                answer.notified().await;
+                Err(Failure::Unreachable)
+            }
+            .boxed()
+        }
+    }
+
+    fn component() -> Source {
+        let folder = std::env::var_os("WORKLOAD_COMPONENTS").expect("WORKLOAD_COMPONENTS is set by .cargo/config.toml");
+        Source::File(PathBuf::from(folder).join("hostile-script.wasm"))
+    }
+
+    #[tokio::test]
+    async fn a_component_that_was_swapped_is_freed_with_its_last_operation() {
+        let gate = Arc::new(Gate::default());
+        let settings = Settings { limits: Limits { instances: 8, ..Limits::default() }, ..Settings::default() };
+        let manager = Manager::new(settings).unwrap();
+        let provider = Provider {
+            upstream: gate.clone(),
+            given: vec!["*".to_owned()],
+            places: workload_policy::Places::only(["default"]),
+            ownership: Ownership {
+                owner: "default".to_owned(),
+                labels: Vec::new(),
+                id_key: "workload-provider/id".to_owned(),
+            },
+            settings: Vec::new(),
+        };
+        manager.load("p", component(), provider).await.unwrap();
+        let loaded = || Arc::downgrade(&manager.entry("p").unwrap().loaded);
+        let idle: Weak<_> = loaded();
+        manager.swap("p", component()).await.unwrap();
+        assert!(idle.upgrade().is_none(), "nothing ran on it");
+        let old = loaded();
+        let run = manager.status("p", vec!["default/web".to_owned()], Options::default());
+        gate.0.notified().await;
+        manager.swap("p", component()).await.unwrap();
+        gate.1.notify_one();
+        run.finish().await;
+        // The thread of its last step may still be about to let go of it.
+        while old.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(manager.live(), 0);
+    }
+}

@@ -194,3 +194,15 @@ async fn more_ids_than_one_operation_takes() {
     assert_eq!(report.settled.len(), 3);
     assert_eq!(report.fault.expect("a fault").kind, FaultKind::Configuration);
 }
+
+#[tokio::test]
+async fn a_call_that_only_reads_changes_nothing() {
+    let host = Host::new(limits(), Fake::fine()).with(&["write"]).await;
+    let report = host.manager.status("write", ids(&["default/web"]), Options::default()).finish().await;
+    assert_eq!(detail(fault(&report), "write"), Some("denied"));
+    assert_eq!(host.upstream.targets(), Vec::<String>::new());
+    let [record] = &host.records.take()[..] else { panic!("not one record") };
+    assert!(matches!(record.action, AuditAction::Denied { .. }), "{record:?}");
+    assert_eq!((record.call, record.id.as_deref()), ("status", Some("default/web")));
+    host.works().await;
+}

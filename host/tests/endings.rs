@@ -167,6 +167,64 @@ async fn a_stop_takes_over_from_a_start() {
 }
 
 #[tokio::test]
+async fn a_stop_takes_over_from_a_start_that_waits_for_another_id() {
+    let host = Host::new(limits(), Fake::new(|_| Reply::Never)).with(&["good"]).await;
+    let stop = |id: &str| host.manager.stop("good", ids(&[id]), StopIntent::Preserve, Options::default());
+    let first = stop("default/a");
+    host.reached(1).await;
+    let mut start = host.manager.start("good", ids(&["default/a", "default/web"]), Options::default());
+    assert_eq!(first_progress(&mut start).await, "waits for another operation on it");
+    // Otherwise the start would have its turn on this one after the stop.
+    let second = stop("default/web");
+    let settled = loop {
+        if let Event::Settled(settled) = start.next().await.expect("a result") {
+            break settled;
+        }
+    };
+    assert_eq!(settled.id, "default/web");
+    assert_eq!(settled.result.expect_err("a fault").kind, FaultKind::Superseded);
+    host.reached(2).await;
+    drop((first, start, second));
+    host.is_empty().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_ends_ends_its_operations() {
+    let host = Host::new(limits(), Fake::new(|_| Reply::Never)).with(&["write"]).await;
+    let manager = host.manager.clone();
+    let begun = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let run = runtime.block_on(async move { manager.start("write", ids(&["default/web"]), Options::default()) });
+        runtime.block_on(async {
+            for _ in 0..100 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        });
+        // Its task goes with the runtime.
+        drop(runtime);
+        run
+    });
+    let run = tokio::task::spawn_blocking(move || begun.join().expect("no panic")).await.expect("no panic");
+    assert_eq!(fault(&run.finish().await).kind, FaultKind::Internal);
+    host.is_empty().await;
+    assert_eq!(host.records.take().len(), 1);
+}
+
+#[tokio::test]
+async fn operations_go_on_without_their_manager() {
+    let gate = Arc::new(Notify::new());
+    let reply = Reply::When(gate.clone());
+    let host = Host::new(limits(), Fake::new(move |_| reply.clone())).with(&["write"]).await;
+    let run = host.manager.start("write", ids(&["default/web"]), Options::default());
+    host.reached(1).await;
+    let Host { manager, upstream, .. } = host;
+    drop(manager);
+    gate.notify_one();
+    assert_eq!(detail(fault(&run.finish().await), "write"), Some("200"));
+    assert_eq!(upstream.live(), 0);
+}
+
+#[tokio::test]
 async fn a_start_that_does_not_make_way_loses_its_turn() {
     let limits = Limits { wind_down: Duration::from_millis(10), ..limits() };
     let host = Host::new(limits, Fake::fine()).with(&["ignore-stop"]).await;

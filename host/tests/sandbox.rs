@@ -160,6 +160,47 @@ async fn many_hostile_operations_at_once_leave_nothing() {
 }
 
 #[tokio::test]
+async fn a_thousand_operations_at_once_end_well() {
+    let host = Host::new(limits(), Fake::fine()).with(&["good"]).await;
+    let most = std::sync::atomic::AtomicUsize::new(0);
+    let runs = (0..1000).map(|number| {
+        let (host, most) = (&host, &most);
+        let run = host.manager.start("good", vec![format!("default/web-{number}")], Options::default());
+        async move {
+            let report = run.finish().await;
+            most.fetch_max(host.manager.live(), std::sync::atomic::Ordering::SeqCst);
+            report
+        }
+    });
+    for report in futures_util::future::join_all(runs).await {
+        assert!(report.settled[0].result.is_ok() && report.fault.is_none(), "{report:?}");
+    }
+    // Each has one request under way, which needs an instance.
+    assert!(host.upstream.most_live.load(std::sync::atomic::Ordering::SeqCst) <= 8);
+    assert!(most.into_inner() <= 8);
+    assert_eq!(host.upstream.targets().len(), 1000);
+    host.works().await;
+}
+
+#[tokio::test]
+async fn one_that_computes_without_end_does_not_hold_up_others() {
+    let limits = Limits { step: Duration::from_millis(1500), instances: 64, ..Limits::default() };
+    let host = Host::new(limits, Fake::fine()).with(&["loop-step", "good"]).await;
+    // It has used its share of the threads up.
+    host.start("loop-step", &["default/first"]).await;
+    let start = |number| host.manager.start("loop-step", vec![format!("default/{number}")], Options::default());
+    let busy: Vec<_> = (0..40).map(start).collect();
+    while host.manager.live() < 40 {
+        tokio::task::yield_now().await;
+    }
+    // Behind forty steps on the same threads it would have to wait for most of a minute.
+    let good = tokio::time::timeout(Duration::from_secs(8), host.start("good", &["default/web"])).await;
+    assert!(good.expect("in time").settled[0].result.is_ok());
+    drop(busy);
+    host.is_empty().await;
+}
+
+#[tokio::test]
 async fn the_same_provider_ends_up_with_the_same_limits_when_its_memory_is_looked_at() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let probe: MemoryProbe = {

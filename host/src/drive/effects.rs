@@ -1,10 +1,14 @@
 //! The effects of one operation: judged, queued, under way, and answered.
 
 mod plan;
+#[cfg(test)]
+mod tests;
 mod used;
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -34,6 +38,8 @@ pub(super) struct Effects {
     grants: Arc<Grants>,
     audit: Audit,
     plan: bool,
+    /// A call that only reads holds no turn on any workload, so it must not change one.
+    reads: bool,
     quota: Quota,
     used: Used,
     /// Asked for and not yet answered to the end.
@@ -44,7 +50,7 @@ pub(super) struct Effects {
     requests: Lane,
     streams: Lane,
     queued_bytes: usize,
-    running: FuturesUnordered<Abortable<BoxFuture<'static, (u32, Part)>>>,
+    running: FuturesUnordered<Abortable<UnderWay>>,
     /// Answers for the next step, with the way to go on reading.
     answers: VecDeque<(u32, Part)>,
     /// Readers whose last part the step under way takes.
@@ -61,12 +67,44 @@ struct Lane {
 struct Open {
     workload: Option<String>,
     place: Place,
+    writes: bool,
     /// Of what is under way.
-    abort: Option<AbortHandle>,
+    abort: Option<Abort>,
     /// Of what waits in a lane.
     waiting: Option<Exchange>,
     /// Of the body, as long as it waits or is under way.
     bytes: usize,
+}
+
+type Work = BoxFuture<'static, (u32, Part)>;
+
+/// What is done for one effect. The drive loop polls it, and whoever ends the effect drops it: at once, not when it is
+/// polled again.
+struct UnderWay(Arc<Mutex<Option<Work>>>);
+
+/// Ends what is under way when it is dropped.
+struct Abort {
+    handle: AbortHandle,
+    work: Arc<Mutex<Option<Work>>>,
+}
+
+impl Future for UnderWay {
+    type Output = (u32, Part);
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(u32, Part)> {
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(work) => work.poll_unpin(context),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.handle.abort();
+        let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(work);
+    }
 }
 
 /// What an effect holds a place of.
@@ -90,6 +128,7 @@ impl Effects {
         grants: Arc<Grants>,
         audit: Audit,
         plan: bool,
+        reads: bool,
         ids: usize,
     ) -> Effects {
         Effects {
@@ -98,6 +137,7 @@ impl Effects {
             grants,
             audit,
             plan,
+            reads,
             quota: Quota::new(limits),
             used: Used::default(),
             open: HashMap::new(),
@@ -137,6 +177,9 @@ impl Effects {
         let Pending { id, workload, effect } = pending;
         if !self.used.insert(id) {
             return Err(Broken::protocol(format!("the provider used the number {id} for two effects")));
+        }
+        if self.used.is_full() {
+            return Err(Broken::limit("the provider's numbers of effects are too scattered to be kept"));
         }
         if self.open.len() >= self.most {
             return Err(Broken::limit(format!("the provider waits for more than {} effects", self.most)));
@@ -178,8 +221,7 @@ impl Effects {
                     (id, (Answer::Elapsed, None))
                 };
                 let abort = self.start(done.boxed());
-                self.open
-                    .insert(id, Open { workload, place: Place::None, abort: Some(abort), waiting: None, bytes: 0 });
+                self.open.insert(id, Open { abort: Some(abort), ..Open::of(workload) });
                 Ok(None)
             }
             Effect::Unsupported { .. } => {
@@ -208,6 +250,12 @@ impl Effects {
             }
         };
         let writes = allowed.write || request.method.writes();
+        if writes && (self.reads || workload.is_none()) {
+            let reason = if self.reads { "a call that only reads changes nothing" } else { "a change for no workload" };
+            self.audit.record(workload.clone(), AuditAction::Denied { reason: reason.to_owned() });
+            self.answer(id, workload, Failure::Denied);
+            return Ok(None);
+        }
         if let (true, true, Some(workload)) = (self.plan, writes, &workload) {
             let planned = PlannedWrite::new(workload.clone(), request.method, &allowed);
             self.answer(id, Some(workload.clone()), Failure::Cancelled);
@@ -232,7 +280,7 @@ impl Effects {
             streaming: request.streaming,
         };
         let waiting = Some(Exchange { outgoing, record });
-        self.open.insert(id, Open { workload, place: Place::None, abort: None, waiting, bytes });
+        self.open.insert(id, Open { writes, waiting, bytes, ..Open::of(workload) });
         if request.streaming {
             self.streams.waiting.push_back(id)
         } else {
@@ -244,7 +292,7 @@ impl Effects {
 
     /// An answer that the host gives at once.
     fn answer(&mut self, id: u32, workload: Option<String>, failure: Failure) {
-        self.open.insert(id, Open { workload, place: Place::None, abort: None, waiting: None, bytes: 0 });
+        self.open.insert(id, Open::of(workload));
         self.answers.push_back((id, (Answer::Failed(failure), None)));
     }
 
@@ -277,10 +325,11 @@ impl Effects {
         None
     }
 
-    fn start(&mut self, future: BoxFuture<'static, (u32, Part)>) -> AbortHandle {
+    fn start(&mut self, work: Work) -> Abort {
         let (handle, registration) = AbortHandle::new_pair();
-        self.running.push(Abortable::new(future, registration));
-        handle
+        let work = Arc::new(Mutex::new(Some(work)));
+        self.running.push(Abortable::new(UnderWay(Arc::clone(&work)), registration));
+        Abort { handle, work }
     }
 
     /// Waits until one of those under way has something to answer. Never returns while nothing is under way.
@@ -310,8 +359,13 @@ impl Effects {
         }
     }
 
-    /// Gives back the place that an effect holds.
+    /// Gives back the place that an effect holds, to who waits for one.
     fn release(&mut self, id: u32) {
+        self.vacate(id);
+        self.fill();
+    }
+
+    fn vacate(&mut self, id: u32) {
         let Some(open) = self.open.get_mut(&id) else { return };
         self.queued_bytes = self.queued_bytes.saturating_sub(std::mem::take(&mut open.bytes));
         match std::mem::replace(&mut open.place, Place::None) {
@@ -319,7 +373,6 @@ impl Effects {
             Place::Request => self.requests.free += 1,
             Place::Stream => self.streams.free += 1,
         }
-        self.fill();
     }
 
     /// Moves answers into the next step's inputs, as many as its limits allow; one at least.
@@ -364,36 +417,52 @@ impl Effects {
 
     /// Ends effects that the provider no longer wants.
     pub(super) fn drop_unwanted(&mut self, dropped: &[u32]) -> Result<(), Broken> {
+        if dropped.len() > self.most.saturating_add(EVENTS) {
+            return Err(Broken::limit("the provider dropped more effects than it can have asked for"));
+        }
         for id in dropped {
             if !self.used.contains(*id) {
                 return Err(Broken::protocol(format!(
                     "the provider dropped the effect {id}, which it never asked for"
                 )));
             }
-            // Of one that was answered meanwhile there is nothing to drop.
-            self.forget(*id);
         }
+        // Of those that were answered meanwhile there is nothing to drop.
+        self.forget(dropped);
         Ok(())
     }
 
-    /// Ends what is under way for a workload whose result the host has given; the provider is told `cancelled`.
-    pub(super) fn abandon(&mut self, workload: &str) {
-        let of_it = self.open.iter().filter(|(_, open)| open.workload.as_deref() == Some(workload));
-        let ids: Vec<u32> = of_it.map(|(id, _)| *id).collect();
-        for id in ids {
-            self.forget(id);
-            self.answer(id, Some(workload.to_owned()), Failure::Cancelled);
+    /// Ends what is under way for workloads that have their result: their turns are handed on, so nothing of theirs may
+    /// still change something. The provider is told what became of it. After its own result a provider may read on.
+    pub(super) fn abandon(&mut self, workloads: &HashSet<&str>, reads: bool) {
+        let answered: HashSet<u32> =
+            self.answers.iter().filter(|(_, (_, reader))| reader.is_none()).map(|(id, _)| *id).collect();
+        let of_them = |open: &Open| open.workload.as_deref().is_some_and(|workload| workloads.contains(workload));
+        let mut ended: Vec<(u32, Option<String>, Failure)> = Vec::new();
+        for (id, open) in &self.open {
+            if of_them(open) && (reads || open.writes) && !answered.contains(id) {
+                let failure = if open.writes && open.waiting.is_none() { Failure::Lost } else { Failure::Cancelled };
+                ended.push((*id, open.workload.clone(), failure));
+            }
+        }
+        // In the order in which they were asked for, more or less: the same inputs give the same outputs.
+        ended.sort_unstable_by_key(|(id, ..)| *id);
+        self.forget(&ended.iter().map(|(id, ..)| *id).collect::<Vec<_>>());
+        for (id, workload, failure) in ended {
+            self.answer(id, workload, failure);
         }
     }
 
-    /// Ends one effect, however far it is.
-    fn forget(&mut self, id: u32) {
-        self.release(id);
-        if let Some(open) = self.open.remove(&id) {
-            if let Some(abort) = open.abort {
-                abort.abort();
-            }
-            self.answers.retain(|(answered, _)| *answered != id);
+    /// Ends effects, however far they are.
+    fn forget(&mut self, ids: &[u32]) {
+        let before = self.open.len();
+        for id in ids {
+            self.vacate(*id);
+            self.open.remove(id);
+        }
+        if self.open.len() < before {
+            self.answers.retain(|(answered, _)| self.open.contains_key(answered));
+            self.fill();
         }
     }
 
@@ -408,8 +477,18 @@ impl Effects {
     }
 }
 
+impl Open {
+    /// One that waits for nothing and holds nothing.
+    fn of(workload: Option<String>) -> Open {
+        Open { workload, place: Place::None, writes: false, abort: None, waiting: None, bytes: 0 }
+    }
+}
+
 impl Exchange {
-    async fn run(self, upstream: Arc<dyn Upstream>, limits: Limits) -> Part {
+    async fn run(mut self, upstream: Arc<dyn Upstream>, limits: Limits) -> Part {
+        if let Some(record) = &mut self.record {
+            record.begun();
+        }
         let streaming = self.outgoing.streaming;
         let answered = upstream.send(self.outgoing).await;
         if let Some(record) = self.record {

@@ -84,20 +84,20 @@ pub(crate) fn stopped(reason: StopReason, timeout: Option<Duration>, progress: O
     Fault::new(kind, message)
 }
 
-/// Roughly the bytes that a workload takes.
+/// Roughly the bytes that a workload's texts take.
 pub(super) fn size(workload: &Workload) -> usize {
     let Workload { id, name, kind, reason, message, image, node, address, created, owner, uid, rule, facts, .. } =
         workload;
     let fixed = [id, name, kind, reason, rule].into_iter().map(String::len).sum::<usize>();
     let optional = [message, image, node, address, created, owner, uid].into_iter().flatten();
     let facts = facts.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<String>());
-    size_of::<Workload>() + fixed + optional.map(String::len).sum::<usize>() + facts.sum::<usize>()
+    fixed + optional.map(String::len).sum::<usize>() + facts.sum::<usize>()
 }
 
-/// Roughly the bytes that a fault takes.
+/// Roughly the bytes that a fault's texts take.
 pub(super) fn fault_size(fault: &Fault) -> usize {
     let detail = fault.detail.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<String>());
-    size_of::<Fault>() + fault.message.len() + detail.sum::<usize>()
+    fault.message.len() + detail.sum::<usize>()
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Outbox {
 
     /// Hands over what there is room for. Without room only results are kept: while an operation winds down it must
     /// neither wait nor pile up.
-    pub(super) fn flush_now(&mut self) {
+    pub(crate) fn flush_now(&mut self) {
         if self.waiting.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::{AuditAction, AuditEvent, AuditSink, WriteResult};
-use crate::model::Method;
+use crate::model::{Failure, Method};
 
 /// Who is recorded, and where.
 #[derive(Clone)]
@@ -28,12 +28,18 @@ pub(super) struct WriteRecord {
     operation: String,
     method: Method,
     target: String,
+    begun: bool,
     done: bool,
 }
 
 impl WriteRecord {
     pub(super) fn new(audit: Audit, id: Option<String>, operation: String, method: Method, target: String) -> Self {
-        WriteRecord { audit, id, operation, method, target, done: false }
+        WriteRecord { audit, id, operation, method, target, begun: false, done: false }
+    }
+
+    /// From here on it may take effect.
+    pub(super) fn begun(&mut self) {
+        self.begun = true;
     }
 
     pub(super) fn done(mut self, result: WriteResult) {
@@ -55,7 +61,8 @@ impl WriteRecord {
 impl Drop for WriteRecord {
     fn drop(&mut self) {
         if !self.done {
-            self.record(WriteResult::Dropped);
+            let nothing_sent = WriteResult::Failed(Failure::Cancelled);
+            self.record(if self.begun { WriteResult::Dropped } else { nothing_sent });
         }
     }
 }

@@ -115,3 +115,55 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool.max_unused_warm_slots(limits::WARM_SLOTS);
     pool
 }
+
+#[cfg(test)]
+mod tests {
+    use wasmtime::{Engine, Instance, Module, Store};
+
+    use super::{Allocation, engine};
+    use crate::limits::Limits;
+
+    /// Fills 4 MiB, most of it beyond what a slot keeps resident.
+    const WRITES: &str = r#"(module (memory 1)
+      (func (export "run") (result i32)
+        (drop (memory.grow (i32.const 63)))
+        (memory.fill (i32.const 0) (i32.const 0xaa) (i32.const 0x400000))
+        i32.const 0))"#;
+
+    /// Gives all of its 4 MiB together, grown or there from the beginning.
+    const READS: &str = r#"(module (memory INITIAL)
+      (func (export "run") (result i32) (local $at i32) (local $all i32)
+        (drop (memory.grow (i32.sub (i32.const 64) (memory.size))))
+        (loop $next
+          (local.set $all (i32.or (local.get $all) (i32.load (local.get $at))))
+          (local.set $at (i32.add (local.get $at) (i32.const 4)))
+          (br_if $next (i32.lt_u (local.get $at) (i32.const 0x400000))))
+        local.get $all))"#;
+
+    fn run(engine: &Engine, module: &Module) -> (Store<()>, i32) {
+        let mut store = Store::new(engine, ());
+        store.set_epoch_deadline(u64::MAX / 2);
+        let instance = Instance::new(&mut store, module, &[]).unwrap();
+        let run = instance.get_typed_func::<(), i32>(&mut store, "run").unwrap();
+        let result = run.call(&mut store, ()).unwrap();
+        (store, result)
+    }
+
+    #[test]
+    fn nothing_of_one_instance_is_seen_by_the_next() {
+        let (engine, allocation) = engine(&Limits { instances: 1, ..Limits::default() }, None).unwrap();
+        assert!(matches!(allocation, Allocation::Pool | Allocation::SmallPool), "{allocation:?}");
+        let module = |text: &str| Module::new(&engine, wat::parse_str(text).unwrap()).unwrap();
+        let writes = module(WRITES);
+        // All memories that the pool has, so that each is used again.
+        let memories = 1 + crate::limits::MEMORIES;
+        for initial in ["1", "64"] {
+            let reads = module(&READS.replace("INITIAL", initial));
+            let written: Vec<_> = (0..memories).map(|_| run(&engine, &writes)).collect();
+            assert!(Instance::new(&mut Store::new(&engine, ()), &writes, &[]).is_err(), "there is one more");
+            drop(written);
+            let read: Vec<_> = (0..memories).map(|_| run(&engine, &reads)).collect();
+            assert!(read.iter().all(|(_, all)| *all == 0));
+        }
+    }
+}

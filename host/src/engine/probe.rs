@@ -4,6 +4,7 @@
 //! from others. With a probe the engine gives up the pool and takes memories from here instead: they cost a fresh
 //! allocation and a bounds check for each access, so it is for audits and tests.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
@@ -31,17 +32,19 @@ impl Probed {
 /// Allocated at its full size from the beginning, so that its base never moves. The system gives zeroed pages only as
 /// they are touched.
 struct Memory {
-    allocation: Vec<u8>,
-    /// From the allocation's beginning to the first whole page.
-    offset: usize,
+    /// The first whole page of `allocation`, from the pointer that owns it: whatever reads or writes goes through it.
+    base: NonNull<u8>,
     size: usize,
     capacity: usize,
+    /// All of it, owned: made by `Box::leak` and given back when this is dropped.
+    allocation: NonNull<[u8]>,
     probe: MemoryProbe,
 }
 
 #[allow(unsafe_code, reason = "the contract of wasmtime's host memory, kept as said at each place")]
 mod contract {
     use super::{LinearMemory, Memory, MemoryCreator, MemoryType, PAGE, Probed};
+    use std::ptr::NonNull;
     use std::sync::Arc;
 
     // SAFETY: what it makes is zeroed, page aligned, never moves, and is only touched by wasmtime until it is dropped.
@@ -62,12 +65,33 @@ mod contract {
             if minimum > capacity {
                 return Err("the memory is larger than its limit".to_owned());
             }
-            let allocation = vec![0; capacity + PAGE];
-            let offset = allocation.as_ptr().align_offset(PAGE);
-            if offset > PAGE {
-                return Err("the memory cannot be aligned".to_owned());
-            }
-            Ok(Box::new(Memory { allocation, offset, size: minimum, capacity, probe: Arc::clone(&self.probe) }))
+            Ok(Box::new(Memory::new(minimum, capacity, Arc::clone(&self.probe))))
+        }
+    }
+
+    impl Memory {
+        fn new(size: usize, capacity: usize, probe: super::MemoryProbe) -> Memory {
+            let bytes: Box<[u8]> = vec![0; capacity + PAGE].into_boxed_slice();
+            let allocation = NonNull::from(Box::leak(bytes));
+            let first = allocation.cast::<u8>();
+            let offset = first.addr().get().wrapping_neg() % PAGE;
+            // SAFETY: the allocation is a page longer than its capacity, and `offset` is less than a page.
+            let base = unsafe { first.add(offset) };
+            Memory { base, size, capacity, allocation, probe }
+        }
+    }
+
+    // SAFETY: it owns its allocation, as a Box would, and hands it to one user: wasmtime.
+    unsafe impl Send for Memory {}
+    // SAFETY: through a shared reference nothing but the pointer is read.
+    unsafe impl Sync for Memory {}
+
+    impl Drop for Memory {
+        fn drop(&mut self) {
+            // SAFETY: `size` bytes after `base` are within the allocation, and wasmtime is done with them.
+            (self.probe)(unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.size) });
+            // SAFETY: from `Box::leak`, and nowhere given back before.
+            drop(unsafe { Box::from_raw(self.allocation.as_ptr()) });
         }
     }
 
@@ -91,16 +115,7 @@ mod contract {
         }
 
         fn as_ptr(&self) -> *mut u8 {
-            // wasmtime writes through it; the Vec is not touched from here until it is dropped.
-            self.allocation.as_ptr().wrapping_add(self.offset).cast_mut()
-        }
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if let Some(bytes) = self.allocation.get(self.offset..self.offset + self.size) {
-            (self.probe)(bytes);
+            self.base.as_ptr()
         }
     }
 }

@@ -13,8 +13,14 @@ const QUEUE: usize = 4096;
 #[error("too many operations wait already")]
 pub(crate) struct Busy;
 
+/// Reads in a row that go before a write that waits: a stream of reads must not keep a stop from its turn for ever.
+const READS: u32 = 8;
+
 /// The right to one live instance. Dropping it hands it on.
-pub(crate) struct Slot(Arc<Slots>);
+pub(crate) struct Slot {
+    slots: Arc<Slots>,
+    weight: usize,
+}
 
 pub(super) struct Slots {
     total: usize,
@@ -23,43 +29,90 @@ pub(super) struct Slots {
 
 struct State {
     free: usize,
-    reads: VecDeque<oneshot::Sender<Slot>>,
-    writes: VecDeque<oneshot::Sender<Slot>>,
+    live: usize,
+    reads: VecDeque<Waiting>,
+    writes: VecDeque<Waiting>,
+    reads_in_a_row: u32,
+}
+
+struct Waiting {
+    weight: usize,
+    sender: oneshot::Sender<Slot>,
+}
+
+impl State {
+    /// Who is next, without those that gave up.
+    fn queue(&mut self) -> &mut VecDeque<Waiting> {
+        for queue in [&mut self.reads, &mut self.writes] {
+            while queue.front().is_some_and(|waiting| waiting.sender.is_closed()) {
+                queue.pop_front();
+            }
+        }
+        let write = self.reads.is_empty() || (self.reads_in_a_row >= READS && !self.writes.is_empty());
+        if write { &mut self.writes } else { &mut self.reads }
+    }
+
+    /// Takes the next out of its queue, if there is room for it.
+    fn next(&mut self) -> Option<Waiting> {
+        let free = self.free;
+        let reads = self.reads.len();
+        let next = self.queue().pop_front_if(|next| next.weight <= free)?;
+        let read = self.reads.len() < reads;
+        self.reads_in_a_row = if read { self.reads_in_a_row + 1 } else { 0 };
+        self.free -= next.weight;
+        self.live += 1;
+        Some(next)
+    }
 }
 
 impl Slots {
     pub(super) fn new(total: usize) -> Arc<Slots> {
-        let state = State { free: total, reads: VecDeque::new(), writes: VecDeque::new() };
-        Arc::new(Slots { total, state: Mutex::new(state) })
+        let (reads, writes) = (VecDeque::new(), VecDeque::new());
+        Arc::new(Slots { total, state: Mutex::new(State { free: total, live: 0, reads, writes, reads_in_a_row: 0 }) })
     }
 
     /// Instances that are live now.
     pub(super) fn live(&self) -> usize {
-        self.total - self.state().free
+        self.state().live
     }
 
-    pub(super) async fn take(slots: &Arc<Slots>, read: bool) -> Result<Slot, Busy> {
+    /// Waits for a place. `weight` is how many ordinary instances the pool could hold instead: one with many memories
+    /// or tables must not leave others a slot without a memory.
+    pub(super) async fn take(slots: &Arc<Slots>, read: bool, weight: usize) -> Result<Slot, Busy> {
+        // Who gives up may have been in the way of others.
+        let _handed_on = HandOn(slots);
         let receiver = {
             let mut state = slots.state();
-            if state.free > 0 {
-                state.free -= 1;
-                return Ok(Slot(Arc::clone(slots)));
+            if state.reads.len() + state.writes.len() >= QUEUE {
+                state.reads.retain(|waiting| !waiting.sender.is_closed());
+                state.writes.retain(|waiting| !waiting.sender.is_closed());
             }
-            state.reads.retain(|waiting| !waiting.is_closed());
-            state.writes.retain(|waiting| !waiting.is_closed());
             if state.reads.len() + state.writes.len() >= QUEUE {
                 return Err(Busy);
             }
             let (sender, receiver) = oneshot::channel();
+            let waiting = Waiting { weight: weight.clamp(1, slots.total.max(1)), sender };
             if read {
-                state.reads.push_back(sender)
+                state.reads.push_back(waiting)
             } else {
-                state.writes.push_back(sender)
+                state.writes.push_back(waiting)
             }
             receiver
         };
+        Slots::hand_on(slots);
         // The sender is only dropped after sending, or with the queue itself.
         receiver.await.map_err(|_| Busy)
+    }
+
+    /// Gives what is free to who waits.
+    fn hand_on(slots: &Arc<Slots>) {
+        loop {
+            // Bound first: the lock is free again when the slot is sent.
+            let next = slots.state().next();
+            let Some(Waiting { weight, sender }) = next else { return };
+            // One that gave up meanwhile gives the slot back by dropping it.
+            drop(sender.send(Slot { slots: Arc::clone(slots), weight }));
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,25 +120,22 @@ impl Slots {
     }
 }
 
+struct HandOn<'a>(&'a Arc<Slots>);
+
+impl Drop for HandOn<'_> {
+    fn drop(&mut self) {
+        Slots::hand_on(self.0);
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
-        let next = {
-            let mut state = self.0.state();
-            let next = loop {
-                match state.reads.pop_front().or_else(|| state.writes.pop_front()) {
-                    Some(waiting) if waiting.is_closed() => {}
-                    next => break next,
-                }
-            };
-            if next.is_none() {
-                state.free += 1;
-            }
-            next
-        };
-        if let Some(waiting) = next {
-            // One that gave up meanwhile gives the slot back by dropping it, after the lock was released.
-            drop(waiting.send(Slot(Arc::clone(&self.0))));
+        {
+            let mut state = self.slots.state();
+            state.free += self.weight;
+            state.live -= 1;
         }
+        Slots::hand_on(&self.slots);
     }
 }
 
@@ -101,10 +151,10 @@ mod tests {
     fn reads_go_first_and_who_gives_up_leaves_nothing() {
         let mut context = Context::from_waker(Waker::noop());
         let slots = Slots::new(1);
-        let Poll::Ready(Ok(first)) = pin!(Slots::take(&slots, false)).poll(&mut context) else { panic!() };
-        let mut write = Box::pin(Slots::take(&slots, false));
-        let mut given_up = Box::pin(Slots::take(&slots, true));
-        let mut read = Box::pin(Slots::take(&slots, true));
+        let Poll::Ready(Ok(first)) = pin!(Slots::take(&slots, false, 1)).poll(&mut context) else { panic!() };
+        let mut write = Box::pin(Slots::take(&slots, false, 1));
+        let mut given_up = Box::pin(Slots::take(&slots, true, 1));
+        let mut read = Box::pin(Slots::take(&slots, true, 1));
         assert!(write.as_mut().poll(&mut context).is_pending());
         assert!(given_up.as_mut().poll(&mut context).is_pending());
         assert!(read.as_mut().poll(&mut context).is_pending());
@@ -115,6 +165,52 @@ mod tests {
         drop(second);
         // Handed over but never looked at.
         drop(write);
+        assert_eq!(slots.live(), 0);
+    }
+
+    #[test]
+    fn a_write_waits_for_some_reads_but_not_for_all() {
+        let mut context = Context::from_waker(Waker::noop());
+        let slots = Slots::new(1);
+        let Poll::Ready(Ok(mut held)) = pin!(Slots::take(&slots, true, 1)).poll(&mut context) else { panic!() };
+        let mut write = Box::pin(Slots::take(&slots, false, 1));
+        assert!(write.as_mut().poll(&mut context).is_pending());
+        for reads in 1.. {
+            let mut read = Box::pin(Slots::take(&slots, true, 1));
+            assert!(read.as_mut().poll(&mut context).is_pending());
+            drop(held);
+            if write.as_mut().poll(&mut context).is_ready() {
+                assert_eq!(reads, super::READS);
+                break;
+            }
+            let Poll::Ready(Ok(next)) = read.as_mut().poll(&mut context) else { panic!() };
+            held = next;
+        }
+    }
+
+    #[test]
+    fn a_heavy_one_waits_for_its_room_and_is_not_overtaken() {
+        let mut context = Context::from_waker(Waker::noop());
+        let slots = Slots::new(3);
+        let Poll::Ready(Ok(first)) = pin!(Slots::take(&slots, true, 1)).poll(&mut context) else { panic!() };
+        let mut heavy = Box::pin(Slots::take(&slots, true, 200));
+        let mut light = Box::pin(Slots::take(&slots, true, 1));
+        assert!(heavy.as_mut().poll(&mut context).is_pending());
+        assert!(light.as_mut().poll(&mut context).is_pending());
+        drop(first);
+        let Poll::Ready(Ok(all)) = heavy.as_mut().poll(&mut context) else { panic!() };
+        assert!(light.as_mut().poll(&mut context).is_pending());
+        drop(all);
+        let Poll::Ready(Ok(one)) = light.as_mut().poll(&mut context) else { panic!() };
+        // One that gives up is no longer in the way.
+        let mut heavy = Box::pin(Slots::take(&slots, true, 3));
+        let mut light = Box::pin(Slots::take(&slots, true, 2));
+        assert!(heavy.as_mut().poll(&mut context).is_pending());
+        assert!(light.as_mut().poll(&mut context).is_pending());
+        drop(heavy);
+        let Poll::Ready(Ok(two)) = light.as_mut().poll(&mut context) else { panic!() };
+        assert_eq!(slots.live(), 2);
+        drop((one, two));
         assert_eq!(slots.live(), 0);
     }
 }

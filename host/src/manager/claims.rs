@@ -39,12 +39,31 @@ pub(super) struct Waiting {
 }
 
 impl Claims {
-    /// Queues up for one workload. What is ahead and would only start it is told to make way.
-    pub(super) fn queue(self: &Arc<Self>, provider: &str, id: &str, call: &Call, signals: &Arc<Signals>) -> Waiting {
+    /// Queues up for several workloads at once, so that whoever comes later is later for each of them: operations
+    /// never wait for each other in a circle, and a stop is never overtaken by a start that was there before it. What
+    /// is ahead and would only start a workload is told to make way.
+    pub(super) fn queue_all(
+        self: &Arc<Self>,
+        provider: &str,
+        ids: &[String],
+        call: &Call,
+        signals: &Arc<Signals>,
+    ) -> HashMap<String, Waiting> {
+        let mut queues = self.queues();
+        ids.iter().map(|id| (id.clone(), self.queue(&mut queues, provider, id, call, signals))).collect()
+    }
+
+    fn queue(
+        self: &Arc<Self>,
+        queues: &mut HashMap<Key, VecDeque<Entry>>,
+        provider: &str,
+        id: &str,
+        call: &Call,
+        signals: &Arc<Signals>,
+    ) -> Waiting {
         let key = (provider.to_owned(), id.to_owned());
         let ticket = Arc::new(());
         let (sender, receiver) = oneshot::channel();
-        let mut queues = self.queues();
         let queue = queues.entry(key.clone()).or_default();
         if matches!(call, Call::Stop { .. } | Call::Delete { .. }) {
             for ahead in queue.iter().filter(|entry| entry.starts) {
@@ -58,7 +77,6 @@ impl Claims {
             signals: Arc::clone(signals),
             turn: (!first).then_some(sender),
         });
-        drop(queues);
         let claim = Claim { claims: Arc::clone(self), key, ticket };
         Waiting { claim, turn: (!first).then_some(receiver) }
     }
@@ -119,6 +137,10 @@ mod tests {
     use crate::model::StopIntent;
     use crate::world::Call;
 
+    fn queue(claims: &Arc<Claims>, id: &str, call: &Call, signals: &Arc<Signals>) -> super::Waiting {
+        claims.queue_all("p", &[id.to_owned()], call, signals).remove(id).unwrap()
+    }
+
     fn start() -> Call {
         Call::Start { ids: vec!["a".to_owned()] }
     }
@@ -132,10 +154,10 @@ mod tests {
         let claims = Arc::new(Claims::default());
         let mut context = Context::from_waker(Waker::noop());
         let signals = Arc::new(Signals::default());
-        let first = claims.queue("p", "a", &start(), &signals);
-        let second = claims.queue("p", "a", &start(), &signals);
-        let mut third = claims.queue("p", "a", &start(), &signals);
-        let elsewhere = claims.queue("p", "b", &start(), &signals);
+        let first = queue(&claims, "a", &start(), &signals);
+        let second = queue(&claims, "a", &start(), &signals);
+        let mut third = queue(&claims, "a", &start(), &signals);
+        let elsewhere = queue(&claims, "b", &start(), &signals);
         assert!(first.is_ready() && elsewhere.is_ready() && !second.is_ready());
         assert!(pin!(third.turn()).poll(&mut context).is_pending());
         // One that gives up while it waits.
@@ -153,10 +175,10 @@ mod tests {
         let claims = Arc::new(Claims::default());
         let of = || Arc::new(Signals::default());
         let (running, waiting, first_stop, second_stop) = (of(), of(), of(), of());
-        let held = claims.queue("p", "a", &start(), &running);
-        let queued = claims.queue("p", "a", &start(), &waiting);
-        let stopping = claims.queue("p", "a", &stop(), &first_stop);
-        let later = claims.queue("p", "a", &stop(), &second_stop);
+        let held = queue(&claims, "a", &start(), &running);
+        let queued = queue(&claims, "a", &start(), &waiting);
+        let stopping = queue(&claims, "a", &stop(), &first_stop);
+        let later = queue(&claims, "a", &stop(), &second_stop);
         let superseded = [Signal::Supersede("a".to_owned())];
         assert_eq!(running.take(), superseded);
         assert_eq!(waiting.take(), superseded);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::claims::Claim;
+use super::claims::Waiting;
 use super::{Entry, Inner, Options, Run};
 use crate::drive::{self, Audit, Ids, Outbox, Setup, Signal, Signals, stopped};
 use crate::model::{Event, Fault, FaultKind};
@@ -100,7 +100,7 @@ impl Beginning {
         let slot = {
             let inner = Arc::clone(&self.inner);
             let read = !self.call.writes();
-            let slot = self.unless_stopped(inner.sandbox.slot(read), &mut claims).await?;
+            let slot = self.unless_stopped(inner.sandbox.slot(&entry.loaded, read), &mut claims).await?;
             slot.map_err(|busy| Early::Fault(Fault::new(FaultKind::Unavailable, busy.to_string())))?
         };
         if named && self.open.is_empty() {
@@ -133,7 +133,7 @@ impl Beginning {
             signals: Arc::clone(&self.signals),
         };
         let open = self.order.iter().filter(|id| self.open.contains(*id));
-        let ids = open.map(|id| (id.clone(), claims.remove(id)));
+        let ids = open.map(|id| (id.clone(), claims.remove(id).map(Waiting::into_claim)));
         Ok(Some((setup, slot, Ids::new(ids))))
     }
 
@@ -164,44 +164,36 @@ impl Beginning {
         Ok(())
     }
 
-    /// The turn on each workload. All operations queue up in the order of the ids, so none waits for each other.
-    async fn claim(&mut self) -> Result<HashMap<String, Claim>, Early> {
-        let mut ids: Vec<String> = self.open.iter().cloned().collect();
-        ids.sort();
-        let mut claims = HashMap::new();
+    /// The turn on each workload.
+    async fn claim(&mut self) -> Result<HashMap<String, Waiting>, Early> {
+        let ids: Vec<String> = self.order.iter().filter(|id| self.open.contains(*id)).cloned().collect();
+        let mut places = self.inner.claims.queue_all(&self.name, &ids, &self.call, &self.signals);
+        for id in ids.iter().filter(|id| places.get(*id).is_some_and(|place| !place.is_ready())) {
+            let text = "waits for another operation on it".to_owned();
+            self.outbox.push(Event::Progress { id: id.clone(), text });
+        }
+        // Whoever does not listen must not keep it from being stopped, nor from making way.
+        self.outbox.flush_now();
+        let (signals, deadline) = (Arc::clone(&self.signals), self.deadline());
         for id in ids {
-            if !self.open.contains(&id) {
-                continue;
-            }
-            let claims_of_all = Arc::clone(&self.inner.claims);
-            let mut waiting = claims_of_all.queue(&self.name, &id, &self.call, &self.signals);
-            if !waiting.is_ready() {
-                let text = "waits for another operation on it".to_owned();
-                self.outbox.push(Event::Progress { id: id.clone(), text });
-                self.outbox.flush().await;
-                while !waiting.is_ready() && self.open.contains(&id) {
-                    let deadline = self.deadline();
-                    let signals = Arc::clone(&self.signals);
-                    tokio::select! {
-                        biased;
-                        () = signals.changed() => self.signalled(&mut claims)?,
-                        () = until(deadline) => return Err(Early::Stopped(StopReason::Deadline)),
-                        () = waiting.turn() => {}
-                    }
+            // Of one that another operation took over meanwhile the place is gone.
+            while let Some(place) = places.get_mut(&id).filter(|place| !place.is_ready()) {
+                tokio::select! {
+                    biased;
+                    () = signals.changed() => self.signalled(&mut places)?,
+                    () = until(deadline) => return Err(Early::Stopped(StopReason::Deadline)),
+                    () = place.turn() => {}
                 }
             }
-            if self.open.contains(&id) {
-                claims.insert(id, waiting.into_claim());
-            }
         }
-        Ok(claims)
+        Ok(places)
     }
 
     /// Waits for something while listening to whoever wants this operation to stop.
     async fn unless_stopped<T>(
         &mut self,
         future: impl Future<Output = T>,
-        claims: &mut HashMap<String, Claim>,
+        claims: &mut HashMap<String, Waiting>,
     ) -> Result<T, Early> {
         let mut future = std::pin::pin!(future);
         let (signals, deadline) = (Arc::clone(&self.signals), self.deadline());
@@ -215,7 +207,7 @@ impl Beginning {
         }
     }
 
-    fn signalled(&mut self, claims: &mut HashMap<String, Claim>) -> Result<(), Early> {
+    fn signalled(&mut self, claims: &mut HashMap<String, Waiting>) -> Result<(), Early> {
         for signal in self.signals.take() {
             match signal {
                 Signal::Cancel => return Err(Early::Stopped(StopReason::Cancelled)),
@@ -225,6 +217,8 @@ impl Beginning {
                 }
             }
         }
+        // Its caller need not wait for the other ids to learn of it.
+        self.outbox.flush_now();
         Ok(())
     }
 

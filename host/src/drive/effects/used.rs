@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// Ranges at most. Who counts up has one; who picks numbers at random must not fill the host's memory with them.
+const RANGES: usize = 1 << 16;
+
 /// A set of numbers, as ranges: providers count up, so it stays small however long an operation is followed.
 #[derive(Debug, Default)]
 pub(super) struct Used {
@@ -12,6 +15,11 @@ pub(super) struct Used {
 impl Used {
     pub(super) fn contains(&self, number: u32) -> bool {
         self.ranges.range(..=number).next_back().is_some_and(|(_, last)| number <= *last)
+    }
+
+    /// They are too scattered to be kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.ranges.len() > RANGES
     }
 
     /// False when it was there.
@@ -32,7 +40,17 @@ impl Used {
 
 #[cfg(test)]
 mod tests {
-    use super::Used;
+    use super::{RANGES, Used};
+
+    #[test]
+    fn scattered_numbers_are_bounded() {
+        let mut used = Used::default();
+        for number in 0..=RANGES {
+            assert!(!used.is_full());
+            used.insert(u32::try_from(number * 2).unwrap());
+        }
+        assert!(used.is_full());
+    }
 
     #[test]
     fn numbers_join_to_ranges() {

@@ -25,10 +25,18 @@ pub(super) fn turn(turn: lifecycle::Turn) -> Turn {
         emitted: turn.emitted.into_iter().map(workload).collect(),
         settled: turn.settled.into_iter().map(|(id, result)| (id, result.map(outcome).map_err(fault))).collect(),
         incomplete: turn.incomplete.into_iter().map(|(place, why)| (clean(place, WORD), fault(why))).collect(),
-        progress: turn.progress.into_iter().map(|(id, text)| (id, clean(text, WORD))).collect(),
+        progress: latest(turn.progress),
         cleaning: turn.cleaning,
         finished: turn.finished,
     }
+}
+
+/// The last one of each id, which is the one that counts: a turn of short texts must not become as many events.
+fn latest(progress: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut seen = std::collections::HashSet::new();
+    let mut last: Vec<_> = progress.into_iter().rev().filter(|(id, _)| seen.insert(id.clone())).collect();
+    last.reverse();
+    last.into_iter().map(|(id, text)| (id, clean(text, WORD))).collect()
 }
 
 fn pending(pending: effects::Pending) -> Pending {
@@ -160,4 +168,16 @@ fn word(text: Option<String>) -> Option<String> {
 /// More than the limit is left out: it is evidence for a person, not data.
 fn pairs(pairs: Vec<(String, String)>) -> Vec<(String, String)> {
     pairs.into_iter().take(PAIRS).map(|(name, value)| (clean(name, WORD), clean(value, TEXT))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::latest;
+
+    #[test]
+    fn only_the_last_progress_of_an_id_counts() {
+        let pair = |id: &str, text: &str| (id.to_owned(), text.to_owned());
+        let told = vec![pair("a", "1"), pair("b", "1"), pair("a", "2"), pair("a", "3"), pair("c", "1\n")];
+        assert_eq!(latest(told), [pair("b", "1"), pair("a", "3"), pair("c", "1\\u{a}")]);
+    }
 }

@@ -1,0 +1,147 @@
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use workload_policy::{Engine, Grants, Places};
+
+use super::super::ids::Ids;
+use super::super::record::Audit;
+use super::Effects;
+use crate::audit::{AuditAction, AuditEvent, AuditSink, WriteResult};
+use crate::limits::Limits;
+use crate::model::{Failure, Media, Method};
+use crate::upstream::{Incoming, Outgoing, Upstream};
+use crate::world::{Answer, Effect, Input, Pending, Request};
+
+/// Never answers; its `Arc` is held by each request under way.
+struct Silent(Arc<()>);
+
+impl Upstream for Silent {
+    fn send(&self, _request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let held = Arc::clone(&self.0);
+        async move {
+            let _held = held;
+            std::future::pending().await
+        }
+        .boxed()
+    }
+}
+
+#[derive(Default)]
+struct Records(Mutex<Vec<AuditEvent>>);
+
+impl AuditSink for Records {
+    fn record(&self, event: AuditEvent) {
+        self.0.lock().unwrap().push(event);
+    }
+}
+
+impl Records {
+    fn results(&self) -> Vec<WriteResult> {
+        let result = |event: AuditEvent| match event.action {
+            AuditAction::Write { result, .. } => result,
+            other => panic!("{other:?}"),
+        };
+        std::mem::take(&mut *self.0.lock().unwrap()).into_iter().map(result).collect()
+    }
+}
+
+struct Given {
+    effects: Effects,
+    ids: Ids,
+    records: Arc<Records>,
+    held: Arc<()>,
+}
+
+impl Given {
+    fn new(in_flight: usize) -> Given {
+        let (records, held) = (Arc::<Records>::default(), Arc::<()>::default());
+        let all = ["*".to_owned()];
+        let asked = ["deployments:get".to_owned(), "deployments/scale:patch".to_owned()];
+        let grants = Grants::new(Engine::Kubernetes, &asked, &all, Places::only(["default"])).unwrap();
+        let audit = Audit { sink: records.clone(), provider: "p".to_owned(), generation: 0, call: "start" };
+        let limits = Limits { in_flight, ..Limits::default() };
+        let upstream = Arc::new(Silent(held.clone()));
+        let effects = Effects::new(&limits, upstream, Arc::new(grants), audit, false, false, 2);
+        let ids = Ids::new(["default/a", "default/b"].map(|id| (id.to_owned(), None)));
+        Given { effects, ids, records, held }
+    }
+
+    fn ask(&mut self, id: u32, workload: &str, writes: bool) {
+        let name = workload.trim_start_matches("default/");
+        let mut segments =
+            ["apis", "apps", "v1", "namespaces", "default", "deployments", name].map(str::to_owned).to_vec();
+        segments.extend(writes.then(|| "scale".to_owned()));
+        let request = Request {
+            method: if writes { Method::Patch } else { Method::Get },
+            segments,
+            query: Vec::new(),
+            accept: Media::Json,
+            body: writes.then(|| (Media::MergePatch, br#"{"spec":{"replicas":1}}"#.to_vec())),
+            streaming: false,
+        };
+        let pending = Pending { id, workload: Some(workload.to_owned()), effect: Effect::Http(request) };
+        assert!(self.effects.ask(pending, &self.ids).unwrap().is_none());
+    }
+
+    /// Requests that are under way.
+    fn under_way(&mut self) -> usize {
+        // What was aborted is cleared away first.
+        while self.effects.advance().now_or_never().is_some() {}
+        Arc::strong_count(&self.held) - 2
+    }
+
+    fn answers(&mut self) -> Vec<(u32, Failure)> {
+        let mut inputs = Vec::new();
+        self.effects.take_answers(&mut inputs);
+        let answer = |input| match input {
+            Input::Answer { id, answer: Answer::Failed(failure) } => (id, failure),
+            other => panic!("{other:?}"),
+        };
+        inputs.into_iter().map(answer).collect()
+    }
+}
+
+#[test]
+fn what_still_changes_something_for_an_id_that_settled_ends_at_once() {
+    let mut given = Given::new(2);
+    given.ask(1, "default/a", true);
+    given.ask(2, "default/b", true);
+    given.ask(3, "default/a", true);
+    assert_eq!(given.under_way(), 2);
+    given.effects.abandon(&HashSet::from(["default/a"]), false);
+    // Gone before anybody polls anything again.
+    assert_eq!(Arc::strong_count(&given.held) - 2, 1);
+    assert_eq!(given.records.results(), [WriteResult::Dropped, WriteResult::Failed(Failure::Cancelled)]);
+    // One may have taken effect, the other was never sent.
+    assert_eq!(given.answers(), [(1, Failure::Lost), (3, Failure::Cancelled)]);
+    assert_eq!(given.under_way(), 1);
+    given.effects.clear();
+    assert_eq!(given.records.results(), [WriteResult::Dropped]);
+}
+
+#[test]
+fn what_only_reads_goes_on_after_the_providers_own_result() {
+    let mut given = Given::new(2);
+    given.ask(1, "default/a", false);
+    assert_eq!(given.under_way(), 1);
+    given.effects.abandon(&HashSet::from(["default/a"]), false);
+    assert_eq!(given.answers(), []);
+    assert_eq!(given.under_way(), 1);
+    given.effects.abandon(&HashSet::from(["default/a"]), true);
+    assert_eq!(given.answers(), [(1, Failure::Cancelled)]);
+    assert_eq!(given.under_way(), 0);
+}
+
+#[test]
+fn more_drops_than_effects_are_a_fault() {
+    let mut given = Given::new(2);
+    given.ask(1, "default/a", false);
+    assert_eq!(given.effects.drop_unwanted(&[1, 1, 1]), Ok(()));
+    assert!(given.effects.is_empty());
+    assert!(given.effects.drop_unwanted(&vec![1; 100_000]).is_err());
+    // The place is free again.
+    given.ask(2, "default/a", false);
+    assert_eq!(given.under_way(), 1);
+}
