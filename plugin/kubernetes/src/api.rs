@@ -11,12 +11,12 @@ mod pod;
 mod replica_set;
 mod text;
 
-pub use deployment::{Condition, Deployment, DeploymentSpec, DeploymentStatus, Requirement, Selector};
-pub use envelope::{Cause, Details, Event, List, Scale, ServerStatus, annotation, event};
-pub use meta::{Meta, OwnerReference};
-pub use pod::{Container, ContainerState, ContainerStatus, Pod, PodSpec, PodTemplate, TemplateMeta};
+pub use deployment::{Condition, Deployment, Selector};
+pub use envelope::{Event, List, ServerStatus, annotation, event};
+pub use meta::Meta;
+pub use pod::{Pod, PodTemplate};
 pub use replica_set::ReplicaSet;
-pub use text::{Labels, Text};
+pub use text::Labels;
 
 use serde::{Deserialize, Deserializer};
 

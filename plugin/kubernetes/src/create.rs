@@ -2,7 +2,7 @@
 
 mod document;
 
-pub use document::{PullPolicy, Template};
+pub use document::Template;
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};

@@ -3,16 +3,16 @@
 //! A plain library that says which requests to make and what their answers mean; for wasm32 it is a component. It
 //! sends nothing and knows no credential, address or clock.
 
-pub mod answer;
-pub mod api;
-pub mod create;
-pub mod id;
-pub mod lifecycle;
-pub mod ownership;
-pub mod read;
-pub mod request;
-pub mod status;
-pub mod time;
+mod answer;
+mod api;
+mod create;
+mod id;
+mod lifecycle;
+mod ownership;
+mod read;
+mod request;
+mod status;
+mod time;
 
 pub use lifecycle::Kubernetes;
 

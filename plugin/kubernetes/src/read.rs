@@ -10,7 +10,7 @@ mod list;
 mod sight;
 
 pub use group::{Group, Woken};
-pub use list::{Listing, Table, list};
+pub use list::{Listing, list};
 pub use sight::{Look, Sight};
 
 use std::cell::{Cell, RefCell};

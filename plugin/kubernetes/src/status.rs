@@ -12,7 +12,7 @@ use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
 use crate::api::{Deployment, Pod, ReplicaSet};
 use crate::id::Target;
 use inputs::Inputs;
-pub use words::{blocker, blockers, evidence};
+pub use words::{blocker, evidence};
 
 /// Something beside the Deployment itself.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
-//! What carries objects or speaks of them: lists, watch events, `Status`, `Scale`.
+//! What carries objects or speaks of them: lists, watch events, `Status`.
 
 use serde::Deserialize;
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
+use super::Malformed;
 use super::text::Text;
-use super::{Malformed, Meta};
 
 /// A page of a list. Its items stay as they came, so that each reader decodes only its own.
 #[derive(Debug)]
@@ -147,48 +147,6 @@ pub struct Cause<'a> {
     pub field: Text<'a>,
     /// For a person. It may quote the value.
     pub message: Text<'a>,
-}
-
-/// The answer to a write to `/scale`.
-#[derive(Debug, Clone)]
-pub struct Scale<'a> {
-    /// Of the Deployment; without labels and without generation.
-    pub metadata: Meta<'a>,
-    replicas: Option<i64>,
-}
-
-impl<'a> Scale<'a> {
-    /// Decodes the scale of the object of this name.
-    ///
-    /// # Errors
-    /// It is not JSON, is cut, or is something else.
-    pub fn decode(bytes: &'a [u8], namespace: &str, name: &str) -> Result<Self, Malformed> {
-        #[derive(Deserialize)]
-        #[serde(bound(deserialize = "'de: 'a"))]
-        struct Wire<'a> {
-            kind: Text<'a>,
-            metadata: Meta<'a>,
-            #[serde(default, deserialize_with = "super::nullable")]
-            spec: Spec,
-        }
-
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Spec {
-            replicas: Option<i64>,
-        }
-
-        let wire: Wire<'a> = serde_json::from_slice(bytes).map_err(|_| Malformed)?;
-        let meta = &wire.metadata;
-        let right = wire.kind == "Scale" && meta.namespace == namespace && meta.name == name && !meta.uid.is_empty();
-        if right { Ok(Self { metadata: wire.metadata, replicas: wire.spec.replicas }) } else { Err(Malformed) }
-    }
-
-    /// How many replicas are wanted: on a scale an absent count is none.
-    #[must_use]
-    pub fn desired(&self) -> i64 {
-        self.replicas.unwrap_or(0)
-    }
 }
 
 /// One annotation of an object. Nothing else of the annotations is ever built: one of them may hold a whole manifest.

@@ -45,12 +45,6 @@ impl<'a> ReplicaSet<'a> {
         self.status.observed_generation >= self.metadata.generation
     }
 
-    /// The Pod template as it came.
-    #[must_use]
-    pub fn raw_template(&self) -> Option<&'a RawValue> {
-        self.spec.template
-    }
-
     /// The Pod template, decoded now.
     #[must_use]
     pub fn template(&self) -> Option<PodTemplate<'a>> {

@@ -133,6 +133,43 @@ impl Case {
         }
     }
 
+    /// The first look of a start or stop: what is ours and not being deleted.
+    pub async fn ours(&mut self) -> Result<Look, Fault> {
+        let look = self.first().await.map_err(|trouble| self.ended(&trouble))?;
+        self.recognise(&look)?;
+        self.alive(&look)?;
+        Ok(look)
+    }
+
+    /// The same after a write. `gone` says what it means that it is missing.
+    pub async fn ours_again(&mut self, gone: fn(&Self) -> Fault) -> Result<Look, Fault> {
+        let look = self.again().await?.ok_or_else(|| gone(self))?;
+        self.recognise(&look)?;
+        self.alive(&look)?;
+        Ok(look)
+    }
+
+    /// The next look of a wait, and when it was asked for: `seen`, or one from after that tick. None: there was no
+    /// usable answer, and the pause before the next try is over.
+    pub async fn next_ours(
+        &mut self,
+        seen: Option<Look>,
+        after: u64,
+        gone: fn(&Self) -> Fault,
+    ) -> Result<Option<(u64, Look)>, Fault> {
+        let (asked, look) = match seen {
+            Some(look) => (after, look),
+            None => match self.later(after).await {
+                Ok(look) => look,
+                Err(trouble) if trouble.class == Class::Missing => return Err(gone(self)),
+                Err(trouble) => return self.patience(&trouble).await.map(|()| None),
+            },
+        };
+        self.recognise(&look)?;
+        self.alive(&look)?;
+        Ok(Some((asked, look)))
+    }
+
     /// What the group saw after this tick, and when it asked.
     pub async fn later(&mut self, after: u64) -> Result<(u64, Look), Trouble> {
         let read = self.group.deployment(&self.cx, &self.target, after);

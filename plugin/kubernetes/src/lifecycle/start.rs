@@ -3,7 +3,7 @@
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Status, fault};
 
 use super::case::{Case, PATIENT_MS, Written};
-use crate::answer::{Action, Class};
+use crate::answer::Action;
 use crate::read::{Look, Reads, Woken};
 use crate::request;
 
@@ -20,7 +20,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
     let mut case = Case::open(reads, cx, id)?;
     let mut changed = false;
     let mut uncertain = false;
-    let mut look = first(&mut case).await?;
+    let mut look = case.ours().await?;
     let mut begun = false;
     loop {
         if look.desired >= 1 {
@@ -41,7 +41,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
             Written::Again { uncertain: maybe } => {
                 uncertain |= maybe;
                 let before = look.clone();
-                look = again(&mut case).await?;
+                look = case.ours_again(gone).await?;
                 if look.desired >= 1 && look.generation > before.generation {
                     case.wrote(&before);
                 }
@@ -58,22 +58,6 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
     case.outcome(OutcomeWord::Started, changed, &look)
 }
 
-/// A look at what is ours and can be started.
-async fn first(case: &mut Case) -> Result<Look, Fault> {
-    let look = case.first().await.map_err(|trouble| case.ended(&trouble))?;
-    case.recognise(&look)?;
-    case.alive(&look)?;
-    Ok(look)
-}
-
-/// The same after a write.
-async fn again(case: &mut Case) -> Result<Look, Fault> {
-    let look = case.again().await?.ok_or_else(|| gone(case))?;
-    case.recognise(&look)?;
-    case.alive(&look)?;
-    Ok(look)
-}
-
 /// Waits until it runs. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let settle_ms = case.cx.setting(SETTLE).and_then(|text| text.parse().ok()).unwrap_or(SETTLE_MS);
@@ -81,20 +65,10 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let mut woken = Woken::Changed;
     let mut after = case.group.tick();
     loop {
-        let (asked, mut look) = match seen.take() {
-            Some(look) => (after, look),
-            None => match case.later(after).await {
-                Ok(look) => look,
-                Err(trouble) if trouble.class == Class::Missing => return Err(gone(case)),
-                Err(trouble) => {
-                    case.patience(&trouble).await?;
-                    after = case.group.tick();
-                    continue;
-                }
-            },
+        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else {
+            after = case.group.tick();
+            continue;
         };
-        case.recognise(&look)?;
-        case.alive(&look)?;
         if !case.is_stale(&look) {
             if look.desired == 0 {
                 let words = format!("{} was stopped by somebody else while it was starting", case.target.id());

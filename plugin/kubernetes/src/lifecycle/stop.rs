@@ -3,7 +3,7 @@
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
 
 use super::case::{Case, EAGER_MS, PATIENT_MS, Written};
-use crate::answer::{Action, Class};
+use crate::answer::Action;
 use crate::read::{Look, Reads, Woken};
 use crate::request;
 use crate::status::Beside;
@@ -13,7 +13,7 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
     let mut changed = false;
     let mut uncertain = false;
     let mut begun = false;
-    let mut look = first(&mut case).await?;
+    let mut look = case.ours().await?;
     while look.desired > 0 {
         let action = Action::scale(&case.target);
         let request = request::scale(&case.target, &look.uid, None, 0);
@@ -27,7 +27,7 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
             Written::Again { uncertain: maybe } => {
                 uncertain |= maybe;
                 let before = look.clone();
-                look = again(&mut case).await?;
+                look = case.ours_again(gone).await?;
                 if look.desired == 0 {
                     // It took effect after all, also if only after a later try, or somebody else did the same.
                     changed |= uncertain;
@@ -46,41 +46,15 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
     case.outcome(OutcomeWord::Stopped, changed, &look)
 }
 
-/// A look at what is ours and can be stopped.
-async fn first(case: &mut Case) -> Result<Look, Fault> {
-    let look = case.first().await.map_err(|trouble| case.ended(&trouble))?;
-    case.recognise(&look)?;
-    case.alive(&look)?;
-    Ok(look)
-}
-
-/// The same after a write.
-async fn again(case: &mut Case) -> Result<Look, Fault> {
-    let look = case.again().await?.ok_or_else(|| gone(case))?;
-    case.recognise(&look)?;
-    case.alive(&look)?;
-    Ok(look)
-}
-
 /// Waits until nothing is left. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let mut woken = Woken::Changed;
     let mut after = case.group.tick();
     loop {
-        let (asked, mut look) = match seen.take() {
-            Some(look) => (after, look),
-            None => match case.later(after).await {
-                Ok(look) => look,
-                Err(trouble) if trouble.class == Class::Missing => return Err(gone(case)),
-                Err(trouble) => {
-                    case.patience(&trouble).await?;
-                    after = case.group.tick();
-                    continue;
-                }
-            },
+        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else {
+            after = case.group.tick();
+            continue;
         };
-        case.recognise(&look)?;
-        case.alive(&look)?;
         let mut patience = PATIENT_MS;
         if !case.is_stale(&look) {
             if look.desired > 0 {
