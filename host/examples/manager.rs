@@ -1,6 +1,6 @@
-//! A Manager in thirty lines: `cargo run --example manager -- PROVIDER.wasm NAMESPACE/NAME`.
+//! A Manager in about thirty lines: `cargo run --example manager -- PROVIDER.wasm NAMESPACE/NAME`.
 //!
-//! Reads the user's kubeconfig, shows and starts one workload, and replaces the provider in between, while it runs.
+//! By the user's kubeconfig it starts one workload, replaces the provider while that runs, and shows the workload.
 
 use std::sync::Arc;
 
@@ -15,16 +15,11 @@ async fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: manager PROVIDER.wasm NAMESPACE/NAME");
     };
     let connection = Connection::from_kubeconfig(KubeconfigOptions::default())?;
-    let label = |key: &str, value: &str| (format!("workload-provider/{key}"), value.to_owned());
     let provider = Provider {
         upstream: Arc::new(connection.upstream(TransportLimits::default())?),
         given: vec!["*".to_owned()],
         places: Places::only(id.split_once('/').map(|(namespace, _)| namespace)),
-        ownership: Ownership {
-            owner: "default".to_owned(),
-            labels: vec![label("managed", "true"), label("owner", "default")],
-            id_key: "workload-provider/id".to_owned(),
-        },
+        ownership: Ownership::new("workload-provider", "default"),
         settings: Vec::new(),
     };
     let manager = Manager::new(Settings::default())?;
@@ -36,9 +31,6 @@ async fn main() -> anyhow::Result<()> {
     while let Some(event) = start.next().await {
         println!("{event:?}");
     }
-    let status = manager.status("engine", vec![id], Options::default()).finish().await;
-    for settled in status.settled {
-        println!("{}: {:?}", settled.id, settled.result);
-    }
+    println!("{:?}", manager.status("engine", vec![id], Options::default()).finish().await.settled);
     Ok(())
 }

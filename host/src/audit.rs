@@ -74,7 +74,7 @@ impl AuditSink for Traced {
             }
             AuditAction::Write { operation, method, target, result } => {
                 tracing::info!(
-                    target: "workload::audit", provider, generation, call, id, operation, method = method.word(), path = target, ?result, "write"
+                    target: "workload::audit", provider, generation, call, id, operation, method = method.as_str(), path = target, ?result, "write"
                 );
             }
         }

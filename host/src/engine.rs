@@ -259,6 +259,9 @@ fn broken(store: &Store<Guest>, error: &wasmtime::Error) -> Broken {
             if text.contains("fuel allocated for hostcalls") {
                 return Broken::limit("the provider returned more than one call may copy");
             }
+            if let Some((_, what)) = text.split_once("resource limit exceeded: ") {
+                return Broken::limit(format!("the provider needs too much: {what}"));
+            }
             Broken { cause: Cause::Trap, message: format!("the provider's answer cannot be read: {text}") }
         }
     }

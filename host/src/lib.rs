@@ -12,6 +12,8 @@ pub mod limits;
 pub mod manager;
 pub mod model;
 mod steps;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod transport;
 pub mod upstream;

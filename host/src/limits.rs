@@ -9,7 +9,7 @@ pub const MEMORY: usize = 64 << 20;
 /// Elements of one table. Providers in Rust need some hundred, in Python about 9,000.
 pub const TABLE_ELEMENTS: usize = 10_000;
 
-/// Tables of one component, over all its core instances.
+/// Tables of one component, over all its core instances; in a pool, one for each core module.
 pub const TABLES: usize = 200;
 
 /// Linear memories of one component. One is ordinary; a component made by an adapter has a second.

@@ -16,7 +16,7 @@ use workload_policy::{Grants, Places};
 pub use crate::engine::{Allocation, MemoryProbe};
 pub use crate::model::{Report, Settled};
 pub(crate) use claims::Claim;
-pub use run::{Canceller, Run};
+pub use run::Run;
 
 use crate::audit::{AuditSink, Traced};
 use crate::engine::{Loaded, Sandbox};
@@ -288,10 +288,8 @@ fn read(path: PathBuf, limit: usize) -> Result<Vec<u8>, Error> {
 }
 
 fn grants(name: &str, descriptor: &Descriptor, provider: &Provider) -> Result<Grants, Error> {
-    let engine = match descriptor.engine.as_str() {
-        "kubernetes" => workload_policy::Engine::Kubernetes,
-        engine => return Err(Error::UnknownEngine { engine: engine.to_owned() }),
-    };
+    let engine = workload_policy::Engine::from_name(&descriptor.engine)
+        .ok_or_else(|| Error::UnknownEngine { engine: descriptor.engine.clone() })?;
     let wrong = |source| Error::Grants { provider: name.to_owned(), source };
     let grants = Grants::new(engine, &descriptor.asks, &provider.given, provider.places.clone()).map_err(wrong)?;
     // The labels' prefix is also that of our annotations, which a patch may touch.
@@ -323,6 +321,7 @@ mod tests {
     use super::{Manager, Options, Provider, Settings, Source};
     use crate::limits::Limits;
     use crate::model::{Failure, Ownership};
+    use crate::testing::until;
     use crate::upstream::{Incoming, Outgoing, Upstream};
 
     /// Answers nothing before it is notified.
@@ -355,11 +354,7 @@ mod tests {
             upstream: gate.clone(),
             given: vec!["*".to_owned()],
             places: workload_policy::Places::only(["default"]),
-            ownership: Ownership {
-                owner: "default".to_owned(),
-                labels: Vec::new(),
-                id_key: "workload-provider/id".to_owned(),
-            },
+            ownership: Ownership::new("workload-provider", "default"),
             settings: Vec::new(),
         };
         manager.load("p", component(), provider).await.unwrap();
@@ -374,9 +369,7 @@ mod tests {
         gate.1.notify_one();
         run.finish().await;
         // The thread of its last step may still be about to let go of it.
-        while old.upgrade().is_some() {
-            tokio::task::yield_now().await;
-        }
+        until("the old component is freed", || old.upgrade().is_none()).await;
         assert_eq!(manager.live(), 0);
     }
 }

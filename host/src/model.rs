@@ -330,6 +330,25 @@ pub struct Ownership {
     pub id_key: String,
 }
 
+impl Ownership {
+    /// The usual labels of an owner, whose keys have this prefix: `<prefix>/managed=true` and `<prefix>/owner=<owner>`,
+    /// and `<prefix>/id` as the key of the id.
+    ///
+    /// ```
+    /// let ownership = workload_host::model::Ownership::new("example.org", "team-a");
+    /// let label = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    /// let labels = [label("example.org/managed", "true"), label("example.org/owner", "team-a")];
+    /// assert_eq!((ownership.owner.as_str(), &ownership.labels[..]), ("team-a", &labels[..]));
+    /// assert_eq!(ownership.id_key, "example.org/id");
+    /// ```
+    #[must_use]
+    pub fn new(prefix: &str, owner: &str) -> Ownership {
+        let key = |name: &str| format!("{prefix}/{name}");
+        let labels = vec![(key("managed"), "true".to_owned()), (key("owner"), owner.to_owned())];
+        Ownership { owner: owner.to_owned(), labels, id_key: key("id") }
+    }
+}
+
 /// Serialises names and values as an object. Of a name that comes twice the first counts.
 fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;

@@ -87,7 +87,7 @@ async fn a_plan_sends_no_write() {
     assert_eq!((report.settled.len(), &report.fault), (0, &None));
     let [planned] = &report.planned[..] else { panic!("{report:?}") };
     assert_eq!((planned.id.as_str(), planned.request.method), ("default/web", Method::Patch));
-    assert_eq!(planned.request.path, "/apis/apps/v1/namespaces/default/deployments/web/scale");
+    assert_eq!(planned.request.target, "/apis/apps/v1/namespaces/default/deployments/web/scale");
     let replicas = planned.request.body.as_ref().and_then(|body| body.pointer("/spec/replicas"));
     assert_eq!(replicas, Some(&serde_json::json!(1)));
     assert_eq!(host.upstream.targets(), Vec::<String>::new());

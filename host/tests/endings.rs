@@ -7,7 +7,7 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Fake, Host, Reply, component, detail, fault, ids, limits};
+use common::{Fake, Host, Reply, component, detail, fault, ids, limits, until};
 use futures_util::FutureExt as _;
 use rstest::rstest;
 use tokio::sync::Notify;
@@ -32,9 +32,7 @@ async fn one_that_ignores_the_stop_is_dropped(
     let options = Options { timeout: Some(Duration::from_secs(10)), ..Options::default() };
     let run = host.manager.start(behaviour, ids(&["default/web"]), options);
     if cancel {
-        while host.manager.live() == 0 {
-            tokio::task::yield_now().await;
-        }
+        host.lives(1).await;
         run.cancel();
     }
     let report = run.finish().await;
@@ -48,9 +46,7 @@ async fn one_that_ignores_the_stop_is_dropped(
 async fn one_that_has_to_clean_up_may() {
     let host = Host::new(limits(), Fake::fine()).with(&["ask-after-stop"]).await;
     let run = host.manager.start("ask-after-stop", ids(&["default/web"]), Options::default());
-    while host.manager.live() == 0 {
-        tokio::task::yield_now().await;
-    }
+    host.lives(1).await;
     run.cancel();
     let report = run.finish().await;
     assert_eq!(detail(fault(&report), "write"), Some("200"));
@@ -102,9 +98,7 @@ async fn a_drop_in_the_middle_of_a_step_leaves_nothing() {
     let host = Host::new(limits, Fake::fine()).with(&["loop-step", "loop-call"]).await;
     for behaviour in ["loop-step", "loop-call"] {
         let run = host.manager.start(behaviour, ids(&["default/web"]), Options::default());
-        while host.manager.live() == 0 {
-            tokio::task::yield_now().await;
-        }
+        host.lives(1).await;
         drop(run);
         host.is_empty().await;
     }
@@ -191,15 +185,11 @@ async fn a_stop_takes_over_from_a_start_that_waits_for_another_id() {
 #[tokio::test]
 async fn a_runtime_that_ends_ends_its_operations() {
     let host = Host::new(limits(), Fake::new(|_| Reply::Never)).with(&["write"]).await;
-    let manager = host.manager.clone();
+    let (manager, upstream) = (host.manager.clone(), host.upstream.clone());
     let begun = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         let run = runtime.block_on(async move { manager.start("write", ids(&["default/web"]), Options::default()) });
-        runtime.block_on(async {
-            for _ in 0..100 {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        });
+        runtime.block_on(until("its request is under way", || upstream.live() > 0));
         // Its task goes with the runtime.
         drop(runtime);
         run
@@ -229,9 +219,7 @@ async fn a_start_that_does_not_make_way_loses_its_turn() {
     let limits = Limits { wind_down: Duration::from_millis(10), ..limits() };
     let host = Host::new(limits, Fake::fine()).with(&["ignore-stop"]).await;
     let mut start = host.manager.start("ignore-stop", ids(&["default/a", "default/web"]), Options::default());
-    while host.manager.live() == 0 {
-        tokio::task::yield_now().await;
-    }
+    host.lives(1).await;
     let stop = host.manager.stop("ignore-stop", ids(&["default/web"]), StopIntent::Preserve, Options::default());
     let settled = loop {
         if let Some(Event::Settled(settled)) = start.next().await {
@@ -241,9 +229,7 @@ async fn a_start_that_does_not_make_way_loses_its_turn() {
     assert_eq!(settled.id, "default/web");
     assert_eq!(settled.result.expect_err("a fault").kind, FaultKind::Superseded);
     // The other id goes on, and the stop has its turn.
-    while host.manager.live() < 2 {
-        tokio::task::yield_now().await;
-    }
+    host.lives(2).await;
     drop((start, stop));
     host.is_empty().await;
 }
@@ -287,13 +273,24 @@ async fn a_provider_is_swapped_while_it_runs() {
 async fn a_slow_listener_is_waited_for_but_not_by_the_clock() {
     let host = Host::new(limits(), Fake::fine()).with(&["emit-forever"]).await;
     let options = Options { follow: true, ..Options::default() };
-    let run = host.manager.status("emit-forever", ids(&["default/web"]), options);
-    // It pauses with what fits; a cancel gets through all the same.
-    for _ in 0..1000 {
-        tokio::task::yield_now().await;
+    let follow = |id: &str| host.manager.status("emit-forever", ids(&[id]), options);
+    let mut slow = follow("default/web");
+    // As far as the slow one could have come: the other one is listened to.
+    let mut other = follow("default/other");
+    let mut told = 0;
+    while told < 100 {
+        told += usize::from(matches!(other.next().await.expect("an event"), Event::Emitted(_)));
     }
-    run.cancel();
-    let report = run.finish().await;
+    // It paused with what fits. Nothing is awaited here, so it cannot go on meanwhile.
+    let waiting = std::iter::from_fn(|| slow.next().now_or_never().flatten()).count();
+    assert!((1..=10).contains(&waiting), "{waiting}");
+    // Once more, with nothing taken: a cancel gets through all the same.
+    while told < 200 {
+        told += usize::from(matches!(other.next().await.expect("an event"), Event::Emitted(_)));
+    }
+    slow.cancel();
+    let report = slow.finish().await;
     assert_eq!(report.settled.len(), 1);
+    drop(other);
     host.is_empty().await;
 }

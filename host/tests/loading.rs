@@ -5,9 +5,11 @@
 mod common;
 
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 use common::{Fake, Host, component, limits};
 use rstest::rstest;
+use wasmparser::{Parser, Payload};
 use workload_host::{Error, Limits, Places, Provider, Source};
 
 fn bytes(source: Source) -> Vec<u8> {
@@ -70,6 +72,75 @@ async fn what_no_ordinary_tool_makes(#[case] text: &str, #[case] says: &str) {
     let shown = error.to_string();
     assert!(shown.contains(says), "{shown}");
     assert!(!shown.chars().any(char::is_control), "{shown}");
+}
+
+/// The scripted provider with a core module more, and so many instances of it.
+fn swollen(module: &str, instances: usize) -> Source {
+    let mut whole = bytes(component("hostile-script"));
+    let is_module = |payload: &wasmparser::Result<Payload<'_>>| matches!(payload, Ok(Payload::ModuleSection { .. }));
+    let modules = Parser::new(0).parse_all(&whole).filter(is_module).count();
+    let module = wat::parse_str(module).expect("a module");
+    section(&mut whole, 1, &module);
+    let mut content = number(instances);
+    for _ in 0..instances {
+        // Instantiates the module of this index with nothing.
+        content.extend([&[0], &number(modules)[..], &[0]].concat());
+    }
+    section(&mut whole, 2, &content);
+    Source::Bytes(whole.into())
+}
+
+fn section(whole: &mut Vec<u8>, id: u8, content: &[u8]) {
+    whole.push(id);
+    whole.extend(number(content.len()));
+    whole.extend(content);
+}
+
+/// As WebAssembly writes a length: seven bits in each byte.
+fn number(mut value: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(value & 0x7f).expect("seven bits");
+        value >>= 7;
+        if value == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+const MEMORY: &str = "(module (memory 1))";
+const LONG: &str = "(module (table 10000 funcref))";
+const LONGER: &str = "(module (table 10001 funcref))";
+const TABLE: &str = "(module (table 1 funcref))";
+/// One table in each of 201 modules would be too many instances first.
+static TABLES: LazyLock<String> = LazyLock::new(|| format!("(module {})", "(table 1 funcref)".repeat(50)));
+
+/// With the pool it is refused before it runs, otherwise when it is instantiated.
+#[rstest]
+#[case::core_instances(("(module)", 100), ("(module)", 201), "core module instances", "instance count")]
+#[case::tables((TABLE, 100), (&TABLES[..], 4), "tables count of 50 exceeds", "table count")]
+#[case::memories((MEMORY, 3), (MEMORY, 4), "5 Wasm linear memories", "memory count")]
+#[case::table_elements((LONG, 1), (LONGER, 1), "minimum element size of 10001", "more than 10000 elements")]
+#[tokio::test]
+async fn one_that_takes_more_than_its_share(
+    #[case] fits: (&str, usize),
+    #[case] more: (&str, usize),
+    #[case] refused: &str,
+    #[case] broken: &str,
+) {
+    let probed = Host::probed(limits(), Fake::fine(), Arc::new(|_: &[u8]| {}));
+    for (host, says) in [(Host::new(limits(), Fake::fine()), refused), (probed, broken)] {
+        let error = host.manager.inspect(swollen(more.0, more.1)).await.expect_err("an error");
+        assert!(error.to_string().contains(says), "{error:?}");
+        match &error {
+            Error::Describe { fault } => assert_eq!(common::detail(fault, "cause"), Some("limit"), "{fault:?}"),
+            other => assert!(matches!(other, Error::Compile { .. }), "{other:?}"),
+        }
+        host.manager.inspect(swollen(fits.0, fits.1)).await.expect("one that fits");
+        host.works().await;
+    }
 }
 
 #[rstest]

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// The host ends every operation after this long, so more cannot be asked for.
-pub const MAX_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+use workload_host::limits::OPERATION_MAX;
 
 /// Units from large to small, each at most once and in this order, as `kubectl` and Go print them.
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
@@ -17,7 +16,8 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
     if value.is_zero() {
         return Err("a timeout must be longer than nothing".to_owned());
     }
-    if value > MAX_TIMEOUT {
+    // The host ends every operation after this long, so more cannot be asked for.
+    if value > OPERATION_MAX {
         return Err("a timeout is at most 1h".to_owned());
     }
     Ok(value)
@@ -29,7 +29,8 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
 /// A sentence for the user.
 pub fn settle_time(text: &str) -> Result<Duration, String> {
     let value = parse(text)?;
-    if value > MAX_TIMEOUT {
+    // The host ends every operation after this long, so more cannot be asked for.
+    if value > OPERATION_MAX {
         return Err("a settling time is at most 1h".to_owned());
     }
     Ok(value)

@@ -4,11 +4,10 @@ pub mod json;
 mod stream;
 pub mod table;
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write as _};
 
 use serde::Serialize;
-use workload_host::model::{Fault, PlannedRequest};
+use workload_host::model::Fault;
 
 use crate::answer::{End, Entry, Found, Listing};
 use crate::args::Format;
@@ -170,33 +169,10 @@ fn about_and_why(about: &str, message: &str) -> String {
     }
 }
 
-/// Path and query as one. The path comes encoded, the query does not.
-pub fn target(request: &PlannedRequest) -> String {
-    let mut target = request.path.clone();
-    for (at, (name, value)) in request.query.iter().enumerate() {
-        target.push(if at == 0 { '?' } else { '&' });
-        encode(name, &mut target);
-        target.push('=');
-        encode(value, &mut target);
-    }
-    target
-}
-
-fn encode(text: &str, to: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            to.push(char::from(byte));
-        } else {
-            let _ = write!(to, "%{byte:02X}");
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use rstest::rstest;
-    use workload_host::model::Method;
 
     #[rstest]
     #[case::in_front("there is no Deployment web", "shop/web: there is no Deployment web")]
@@ -205,15 +181,5 @@ mod tests {
     #[case::of_another("shop/web2 is not ours", "shop/web: shop/web2 is not ours")]
     fn said_once(#[case] message: &str, #[case] expected: &str) {
         assert_eq!(about_and_why("shop/web", message), expected);
-    }
-
-    #[rstest]
-    #[case::no_query(&[], "/a/b")]
-    #[case::one(&[("dryRun", "All")], "/a/b?dryRun=All")]
-    #[case::encoded(&[("labelSelector", "a=b,c in (d)"), ("x", "é")], "/a/b?labelSelector=a%3Db%2Cc%20in%20%28d%29&x=%C3%A9")]
-    fn one_target(#[case] query: &[(&str, &str)], #[case] expected: &str) {
-        let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let request = PlannedRequest { method: Method::Get, path: "/a/b".to_owned(), query, body: None };
-        assert_eq!(target(&request), expected);
     }
 }

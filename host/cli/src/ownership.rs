@@ -19,19 +19,15 @@ const RESERVED: [&str; 2] = ["kubernetes.io", "k8s.io"];
 
 /// The labels of this owner.
 pub fn ownership(global: &Global) -> Ownership {
-    let (managed, owner, id_key) = match (global.labels, &global.label_prefix) {
+    let owner = &global.owner;
+    match (global.labels, &global.label_prefix) {
         (Some(LabelPreset::OpensourceServer), _) => {
             let key = |name: &str| format!("org.mieweb.opensource-server.{name}");
-            (key("managed"), key("node-id"), key("container-id"))
+            let labels = vec![(key("managed"), "true".to_owned()), (key("node-id"), owner.clone())];
+            Ownership { owner: owner.clone(), labels, id_key: key("container-id") }
         }
-        (None, prefix) => {
-            let prefix = prefix.as_deref().unwrap_or(PREFIX);
-            let key = |name: &str| format!("{prefix}/{name}");
-            (key("managed"), key("owner"), key("id"))
-        }
-    };
-    let labels = vec![(managed, "true".to_owned()), (owner, global.owner.clone())];
-    Ownership { owner: global.owner.clone(), labels, id_key }
+        (None, prefix) => Ownership::new(prefix.as_deref().unwrap_or(PREFIX), owner),
+    }
 }
 
 /// The value of `--owner`: it becomes the value of a label.

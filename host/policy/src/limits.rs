@@ -1,13 +1,12 @@
 //! Every limit of a request, each with its reason.
 //!
 //! ```
-//! use workload_policy::limits::{self, TABLE};
+//! use workload_policy::limits;
 //!
 //! assert_eq!(limits::SEGMENTS, 16);
 //! assert_eq!(limits::SEGMENT_BYTES, 253);
 //! assert_eq!(limits::BODY_BYTES, 1024 * 1024);
 //! assert!(limits::PAGE <= 500 && limits::REPLICAS <= 1_000 && limits::WATCH_SECONDS <= 3_600);
-//! assert!(TABLE.contains(&("TARGET_BYTES", limits::TARGET_BYTES as u64)));
 //! ```
 
 /// Segments of a path. The longest path of the Kubernetes catalogue has eight; Docker's are shorter.
@@ -46,23 +45,3 @@ pub const CREATED_NAME_BYTES: usize = 52;
 
 /// Words that a provider may ask for. The whole catalogue is smaller.
 pub const ASKED_WORDS: usize = 256;
-
-/// All of them by name, for the documentation to be compared with.
-///
-/// ```
-/// assert!(workload_policy::limits::TABLE.iter().all(|(name, value)| !name.is_empty() && *value > 0));
-/// ```
-pub const TABLE: &[(&str, u64)] = &[
-    ("SEGMENTS", SEGMENTS as u64),
-    ("SEGMENT_BYTES", SEGMENT_BYTES as u64),
-    ("QUERY_PAIRS", QUERY_PAIRS as u64),
-    ("QUERY_PAIR_BYTES", QUERY_PAIR_BYTES as u64),
-    ("TARGET_BYTES", TARGET_BYTES as u64),
-    ("BODY_BYTES", BODY_BYTES as u64),
-    ("JSON_DEPTH", JSON_DEPTH as u64),
-    ("PAGE", PAGE),
-    ("WATCH_SECONDS", WATCH_SECONDS),
-    ("REPLICAS", REPLICAS as u64),
-    ("CREATED_NAME_BYTES", CREATED_NAME_BYTES as u64),
-    ("ASKED_WORDS", ASKED_WORDS as u64),
-];

@@ -38,6 +38,16 @@ impl Method {
             Self::Delete => "DELETE",
         }
     }
+
+    /// Whether it can change something.
+    ///
+    /// ```
+    /// assert!(workload_policy::Method::Delete.writes() && !workload_policy::Method::Get.writes());
+    /// ```
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        !matches!(self, Self::Get)
+    }
 }
 
 /// What a body is, or is wanted as. A closed list: no text of a provider becomes a header.

@@ -234,11 +234,11 @@ impl Effects {
     fn request(&mut self, id: u32, workload: Option<String>, request: Request) -> Result<Option<PlannedWrite>, Broken> {
         let body = request.body.as_ref();
         let asked = workload_policy::Request {
-            method: request.method.into(),
+            method: request.method,
             segments: &request.segments,
             query: &request.query,
-            accept: request.accept.into(),
-            body: body.map(|(media, bytes)| workload_policy::Body { media: (*media).into(), bytes }),
+            accept: request.accept,
+            body: body.map(|(media, bytes)| workload_policy::Body { media: *media, bytes }),
             streaming: request.streaming,
         };
         let allowed = match workload_policy::authorize(&self.grants, &asked) {
@@ -257,7 +257,7 @@ impl Effects {
             return Ok(None);
         }
         if let (true, true, Some(workload)) = (self.plan, writes, &workload) {
-            let planned = PlannedWrite::new(workload.clone(), request.method, &allowed);
+            let planned = PlannedWrite::new(workload.clone(), request.method, allowed);
             self.answer(id, Some(workload.clone()), Failure::Cancelled);
             return Ok(Some(planned));
         }

@@ -28,17 +28,6 @@ pub struct Run {
     ended: bool,
 }
 
-/// Cancels an operation from elsewhere, e.g. on a signal of the terminal.
-#[derive(Debug, Clone)]
-pub struct Canceller(Arc<Signals>);
-
-impl Canceller {
-    /// See [`Run::cancel`].
-    pub fn cancel(&self) {
-        self.0.send(Signal::Cancel);
-    }
-}
-
 #[derive(Default)]
 struct Collected {
     report: Report,
@@ -96,12 +85,6 @@ impl Run {
     /// cancelled.
     pub fn cancel(&self) {
         self.signals.send(Signal::Cancel);
-    }
-
-    /// The same, for use elsewhere.
-    #[must_use]
-    pub fn canceller(&self) -> Canceller {
-        Canceller(Arc::clone(&self.signals))
     }
 
     /// Waits for the end and reports everything that was told, what [`Run::next`] returned included; of a followed

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use super::{Fault, Method, Outcome, Workload};
 
 /// One thing that became known.
@@ -56,14 +54,12 @@ pub struct Planned {
 }
 
 /// A request that policy allowed and that was not sent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRequest {
     /// The verb.
     pub method: Method,
-    /// The path as it would have been sent, encoded, beginning with `/`.
-    pub path: String,
-    /// Query pairs, not encoded.
-    pub query: Vec<(String, String)>,
+    /// Path and query exactly as they would have been sent: encoded, beginning with `/`.
+    pub target: String,
     /// The body as JSON, as policy made it.
     pub body: Option<serde_json::Value>,
 }

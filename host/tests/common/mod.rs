@@ -6,6 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+#[path = "../../src/testing.rs"]
+mod testing;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
+pub(crate) use testing::until;
 use tokio::sync::Notify;
 use workload_host::manager::MemoryProbe;
 use workload_host::model::{Failure, Fault, FaultKind, Media, Ownership, Report, Status};
@@ -210,26 +214,24 @@ impl Host {
 
     /// Lets others run until this many requests have reached the upstream.
     pub async fn reached(&self, requests: usize) {
-        while self.upstream.targets().len() < requests {
-            tokio::task::yield_now().await;
-        }
+        let what = format!("{requests} requests have reached the upstream");
+        until(&what, || self.upstream.requests.lock().unwrap().len() >= requests).await;
+    }
+
+    /// Lets others run until this many instances are live.
+    pub async fn lives(&self, instances: usize) {
+        until(&format!("{instances} instances are live"), || self.manager.live() >= instances).await;
     }
 
     /// Nothing is left of any operation.
     pub async fn is_empty(&self) {
         // What was dropped in the middle of a step is gone when that step has ended.
-        while self.manager.live() > 0 || self.upstream.live() > 0 {
-            tokio::task::yield_now().await;
-        }
+        until("nothing is live", || self.manager.live() == 0 && self.upstream.live() == 0).await;
     }
 }
 
 pub fn ownership() -> Ownership {
-    Ownership {
-        owner: "default".to_owned(),
-        labels: vec![("workload-provider/owner".to_owned(), "default".to_owned())],
-        id_key: "workload-provider/id".to_owned(),
-    }
+    Ownership::new("workload-provider", "default")
 }
 
 pub fn ids(ids: &[&str]) -> Vec<String> {

@@ -1,5 +1,8 @@
 //! A TLS server for tests: it records each request's bytes and plays a script of raw answers.
 
+#[path = "../../src/testing.rs"]
+mod testing;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,9 +19,9 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use testing::until;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use workload_host::model::{Failure, Media, Method};
 use workload_host::transport::{Connection, KubeconfigOptions, KubernetesUpstream, TransportLimits};
@@ -107,8 +110,7 @@ struct Shared {
     script: Box<Script>,
     seen: Mutex<Vec<Seen>>,
     connections: AtomicUsize,
-    requests: watch::Sender<usize>,
-    ended: watch::Sender<usize>,
+    ended: AtomicUsize,
     client_certificates: AtomicUsize,
 }
 
@@ -151,8 +153,7 @@ impl Server {
             script: Box::new(script),
             seen: Mutex::default(),
             connections: AtomicUsize::new(0),
-            requests: watch::Sender::new(0),
-            ended: watch::Sender::new(0),
+            ended: AtomicUsize::new(0),
             client_certificates: AtomicUsize::new(0),
         });
         let identity = listening.identity.clone().unwrap_or_else(|| listening.authority.server());
@@ -174,7 +175,7 @@ impl Server {
                             }
                         }
                     }
-                    shared.ended.send_modify(|ended| *ended += 1);
+                    shared.ended.fetch_add(1, Ordering::SeqCst);
                 });
             }
         });
@@ -195,12 +196,12 @@ impl Server {
 
     /// Waits until so many requests have come.
     pub async fn requested(&self, count: usize) {
-        self.shared.requests.subscribe().wait_for(|requests| *requests >= count).await.unwrap();
+        until(&format!("{count} requests have come"), || self.seen().len() >= count).await;
     }
 
     /// Waits until so many connections have ended.
     pub async fn ended(&self, count: usize) {
-        self.shared.ended.subscribe().wait_for(|ended| *ended >= count).await.unwrap();
+        until(&format!("{count} connections have ended"), || self.shared.ended.load(Ordering::SeqCst) >= count).await;
     }
 
     pub fn file(&self, name: &str, content: &str) -> PathBuf {
@@ -262,7 +263,6 @@ impl Shared {
                 all.push(seen.clone());
                 all.len() - 1
             };
-            self.requests.send_replace(nth + 1);
             for act in (self.script)(nth, &seen) {
                 let written = match act {
                     Act::Send(bytes) => write(&mut stream, &bytes).await,

@@ -79,7 +79,7 @@ pub enum Item<'a> {
 #[derive(Serialize)]
 pub struct Plan<'a> {
     method: &'static str,
-    path: String,
+    path: &'a str,
     body: &'a Option<Value>,
 }
 
@@ -131,7 +131,7 @@ fn faulty<'a>(id: &'a str, fault: &'a Fault, several: bool) -> Item<'a> {
 }
 
 fn plan(request: &PlannedRequest) -> Plan<'_> {
-    Plan { method: request.method.word(), path: super::target(request), body: &request.body }
+    Plan { method: request.method.as_str(), path: &request.target, body: &request.body }
 }
 
 /// The answer of `list`.

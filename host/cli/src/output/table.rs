@@ -88,7 +88,7 @@ pub fn entry(entry: &Entry) -> Option<String> {
 }
 
 fn plan(id: &str, request: &PlannedRequest) -> String {
-    let mut text = format!("{} would send\n{} {}", plain(id), request.method, plain(&super::target(request)));
+    let mut text = format!("{} would send\n{} {}", plain(id), request.method.as_str(), plain(&request.target));
     if let Some(body) = &request.body {
         // `{:#}` indents. JSON escapes control characters itself.
         let _ = write!(text, "\n{body:#}");

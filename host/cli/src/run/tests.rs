@@ -47,7 +47,7 @@ impl Listener for Lines {
     fn ended(&mut self, entry: &Entry) {
         let how = match &entry.end {
             End::Done(outcome) => outcome.word.to_string(),
-            End::Planned(request) => format!("would {}", request.method),
+            End::Planned(request) => format!("would {}", request.method.as_str()),
             End::Fault(fault) => fault.to_string(),
         };
         self.0.push(format!("{} {how}", entry.id));
@@ -101,7 +101,7 @@ async fn ids_are_told_as_they_end_and_kept_in_order() {
 
 #[tokio::test]
 async fn a_plan_stands_for_the_end() {
-    let request = PlannedRequest { method: Method::Patch, path: "/x".to_owned(), query: Vec::new(), body: None };
+    let request = PlannedRequest { method: Method::Patch, target: "/x".to_owned(), body: None };
     let planned = Planned { id: "d/a".to_owned(), request: request.clone(), elapsed: Duration::ZERO };
     let mut script = Script { before: [Event::Planned(planned)].into(), ..Script::default() };
     let heard = listen(&mut script, &ids(&["d/a"]), pending(), &mut Lines::default()).await;

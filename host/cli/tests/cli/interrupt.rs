@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rstest::rstest;
 
@@ -41,6 +42,22 @@ fn ends_and_says_how_it_left_things(#[case] line: &str, #[case] signal: &str, #[
     }
 }
 
+/// Waits until the process has a handler for SIGINT.
+#[allow(clippy::unwrap_used, reason = "a helper of tests")]
+fn listens(pid: u32) {
+    const SIGINT: u64 = 1 << 1;
+    let start = Instant::now();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        if u64::from_str_radix(caught.trim(), 16).unwrap() & SIGINT != 0 {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it never listened for SIGINT");
+        std::thread::yield_now();
+    }
+}
+
 #[rstest]
 #[case::specs("create -f -")]
 #[case::a_pipe_by_name("create -f /dev/stdin -o json")]
@@ -55,8 +72,8 @@ fn ends_while_a_pipe_says_nothing(#[case] line: &str) {
         .spawn()
         .unwrap();
     let stdin = child.stdin.take().unwrap();
-    // When it begins to listen for signals can't be seen from here; before that, a signal would kill it.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    // Before it listens for signals, one would kill it.
+    listens(child.id());
     let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let answer = Answer::of(child.wait_with_output().unwrap());

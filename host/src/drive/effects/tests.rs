@@ -9,7 +9,8 @@ use super::super::ids::Ids;
 use super::super::record::Audit;
 use super::Effects;
 use crate::audit::{AuditAction, AuditEvent, AuditSink, WriteResult};
-use crate::limits::Limits;
+use crate::engine::Broken;
+use crate::limits::{Limits, QUEUED, STREAMS};
 use crate::model::{Failure, Media, Method};
 use crate::upstream::{Incoming, Outgoing, Upstream};
 use crate::world::{Answer, Effect, Input, Pending, Request};
@@ -58,7 +59,7 @@ impl Given {
     fn new(in_flight: usize) -> Given {
         let (records, held) = (Arc::<Records>::default(), Arc::<()>::default());
         let all = ["*".to_owned()];
-        let asked = ["deployments:get".to_owned(), "deployments/scale:patch".to_owned()];
+        let asked = ["deployments:get", "deployments:watch", "deployments/scale:patch"].map(str::to_owned);
         let grants = Grants::new(Engine::Kubernetes, &asked, &all, Places::only(["default"])).unwrap();
         let audit = Audit { sink: records.clone(), provider: "p".to_owned(), generation: 0, call: "start" };
         let limits = Limits { in_flight, ..Limits::default() };
@@ -69,6 +70,10 @@ impl Given {
     }
 
     fn ask(&mut self, id: u32, workload: &str, writes: bool) {
+        self.try_ask(id, workload, writes).unwrap();
+    }
+
+    fn try_ask(&mut self, id: u32, workload: &str, writes: bool) -> Result<(), Broken> {
         let name = workload.trim_start_matches("default/");
         let mut segments =
             ["apis", "apps", "v1", "namespaces", "default", "deployments", name].map(str::to_owned).to_vec();
@@ -82,6 +87,16 @@ impl Given {
             streaming: false,
         };
         let pending = Pending { id, workload: Some(workload.to_owned()), effect: Effect::Http(request) };
+        self.effects.ask(pending, &self.ids).map(|planned| assert!(planned.is_none()))
+    }
+
+    /// Watches the Deployments.
+    fn watch(&mut self, id: u32) {
+        let segments = ["apis", "apps", "v1", "namespaces", "default", "deployments"].map(str::to_owned).to_vec();
+        let query = vec![("watch".to_owned(), "true".to_owned())];
+        let accept = Media::Json;
+        let request = Request { method: Method::Get, segments, query, accept, body: None, streaming: true };
+        let pending = Pending { id, workload: None, effect: Effect::Http(request) };
         assert!(self.effects.ask(pending, &self.ids).unwrap().is_none());
     }
 
@@ -144,4 +159,41 @@ fn more_drops_than_effects_are_a_fault() {
     // The place is free again.
     given.ask(2, "default/a", false);
     assert_eq!(given.under_way(), 1);
+}
+
+#[test]
+fn streams_have_their_own_places_and_more_wait() {
+    let mut given = Given::new(1);
+    for id in 0..=u32::try_from(STREAMS).unwrap() {
+        given.watch(id);
+    }
+    assert_eq!(given.under_way(), STREAMS);
+    // They take no place of a request, and it takes none of theirs.
+    given.ask(100, "default/a", false);
+    assert_eq!(given.under_way(), STREAMS + 1);
+    // The one that waits has the first place that is free, and then there are as many as places.
+    assert_eq!(given.effects.drop_unwanted(&[0]), Ok(()));
+    assert_eq!(given.under_way(), STREAMS + 1);
+    assert_eq!(given.effects.drop_unwanted(&[1]), Ok(()));
+    assert_eq!(given.under_way(), STREAMS);
+}
+
+#[test]
+fn bodies_that_are_not_sent_yet_have_a_limit_together() {
+    let mut given = Given::new(1);
+    given.ask(1, "default/a", true);
+    let one = given.effects.queued_bytes;
+    assert!(one > 0);
+    // The second waits, and counts as well; what has no body does not.
+    given.ask(2, "default/b", true);
+    given.ask(3, "default/a", false);
+    assert_eq!(given.effects.queued_bytes, 2 * one);
+    // What has ended no longer counts, whether it was under way or waited.
+    assert_eq!(given.effects.drop_unwanted(&[1, 2]), Ok(()));
+    assert_eq!(given.effects.queued_bytes, 0);
+    // As if 64 MiB less one body waited.
+    given.effects.queued_bytes = QUEUED - one;
+    given.ask(4, "default/a", true);
+    let broken = given.try_ask(5, "default/b", true).unwrap_err();
+    assert_eq!(broken, Broken::limit("the provider sends more than 64 MiB at once"));
 }

@@ -34,9 +34,8 @@ fn done(id: &str) -> Entry {
     entry(id, End::Done(Box::new(outcome(OutcomeWord::AlreadyRunning, id))))
 }
 
-fn planned(id: &str, query: &[(&str, &str)], body: Option<Value>) -> Entry {
-    let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    entry(id, End::Planned(PlannedRequest { method: Method::Patch, path: "/apis/x".to_owned(), query, body }))
+fn planned(id: &str, target: &str, body: Option<Value>) -> Entry {
+    entry(id, End::Planned(PlannedRequest { method: Method::Patch, target: target.to_owned(), body }))
 }
 
 #[test]
@@ -72,10 +71,10 @@ fn a_status_that_could_not_be_asked_for() {
 #[case::done(done("default/web"), json!({
     "id": "default/web", "outcome": "already-running", "changed": true, "elapsed_ms": 3249, "workload": web()}))]
 #[case::fault(entry("default/web", End::Fault(forbidden())), json!({"error": forbidden_json()}))]
-#[case::plan(planned("default/web", &[("fieldManager", "x y")], Some(json!({"spec": {"replicas": 1}}))), json!({
+#[case::plan(planned("default/web", "/apis/x?fieldManager=x%20y", Some(json!({"spec": {"replicas": 1}}))), json!({
     "id": "default/web",
     "plan": {"method": "PATCH", "path": "/apis/x?fieldManager=x%20y", "body": {"spec": {"replicas": 1}}}}))]
-#[case::plan_without_body(planned("default/web", &[], None), json!({
+#[case::plan_without_body(planned("default/web", "/apis/x", None), json!({
     "id": "default/web", "plan": {"method": "PATCH", "path": "/apis/x", "body": null}}))]
 fn one_entry(#[case] entry: Entry, #[case] expected: Value) {
     assert_eq!(value(&entries(&[entry], false)), expected);
@@ -83,7 +82,7 @@ fn one_entry(#[case] entry: Entry, #[case] expected: Value) {
 
 #[test]
 fn several_entries_are_a_list_in_order() {
-    let several = [entry("b/x", End::Fault(forbidden())), planned("a/x", &[], None)];
+    let several = [entry("b/x", End::Fault(forbidden())), planned("a/x", "/apis/x", None)];
     let expected = json!([
         {"id": "b/x", "error": forbidden_json()},
         {"id": "a/x", "plan": {"method": "PATCH", "path": "/apis/x", "body": null}},
@@ -93,7 +92,7 @@ fn several_entries_are_a_list_in_order() {
 
 #[test]
 fn one_of_a_list_stays_a_list() {
-    let one = [planned("a/x", &[], None)];
+    let one = [planned("a/x", "/apis/x", None)];
     assert!(value(&entries(&one, true)).is_array());
 }
 

@@ -77,8 +77,7 @@ fn a_fault_is_for_standard_error() {
 fn a_plan_shows_the_request() {
     let request = PlannedRequest {
         method: Method::Patch,
-        path: "/apis/apps/v1/namespaces/default/deployments/web/scale".to_owned(),
-        query: vec![("fieldManager".to_owned(), "workload".to_owned())],
+        target: "/apis/apps/v1/namespaces/default/deployments/web/scale?fieldManager=workload".to_owned(),
         body: Some(json!({"spec": {"replicas": 1}})),
     };
     let expected = "\
