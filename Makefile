@@ -30,12 +30,14 @@ components: toolchain
 test:
 	@tests/run
 
-# Formatting, clippy and rustdoc with warnings as errors, licences and bans.
+# Formatting, clippy and rustdoc with warnings as errors, shell scripts, licences and bans.
 lint: components
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --target $(WASM) -p workload-kubernetes -p workload-hostile --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
+	@tests/tools shellcheck
+	shellcheck .ci/run tests/run tests/tools tests/cluster/cluster tests/cluster/selftest tests/cluster/genmod tests/cluster/lib/*
 	@tests/tools deny
 	PATH="$$PWD/target/tools/bin:$$PATH" cargo deny --all-features check --hide-inclusion-graph licenses bans sources
 

@@ -111,7 +111,7 @@ fn an_interrupt_ends_the_wait_within_moments() {
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let since = std::time::Instant::now();
     let ran = wait(child).exits(130);
-    assert!(since.elapsed() < Duration::from_secs(20), "it ended by the interrupt, not by its own time limit");
+    assert!(since.elapsed() < Duration::from_secs(10), "it ended by the interrupt, not by its own time limit");
     assert_eq!(ran.json()["error"]["kind"], "cancelled", "{ran:?}");
     assert!(ran.stderr.contains("web"), "it says what state the workload was left in: {ran:?}");
 }

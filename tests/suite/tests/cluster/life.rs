@@ -143,14 +143,15 @@ fn what_is_not_ours_is_left_alone() {
 fn stop_waits_for_the_last_container() {
     let ns = Namespace::new("slow");
     let cli = ns.cli();
-    // It takes its time after SIGTERM, and writes its end where the test can see it.
-    let slow = "trap 'sleep 3; exit' TERM; while :; do sleep 0.1; done";
+    // It takes its time after SIGTERM: until the test has seen what it wants to see.
+    let slow = "trap 'until [ -e /tmp/go ]; do sleep 0.1; done; exit' TERM; while :; do sleep 0.1; done";
     cli.create_shell("web", &[], slow);
     cli.json(&["start", "web"]).exits(0);
     let stopping = cli.with(&["--output", "json"]).spawn(&["stop", "web"]);
     until("the count is 0", || ns.object("deployment", "web")["spec"]["replicas"] == 0);
     let status = cli.json(&["status", "web"]).exits(0).json();
     assert_eq!(state(&status), json!(["offline", "stopping", false, 0, 0]), "its Pod still runs: {status}");
+    ns.kubectl(&["exec", &ns.live_pods()[0], "--", "touch", "/tmp/go"]);
     let stopped = workload_suite::wait(stopping).exits(0).json();
     assert_eq!(stopped["outcome"], "stopped", "{stopped}");
     assert_eq!(ns.live_pods(), Vec::<String>::new());

@@ -14,16 +14,11 @@ use workload_suite::{Cli, Cluster, IMAGE, Namespace, SLEEPER, component};
 fn provider(kubeconfig: &Path, ns: &Namespace, settings: &[(&str, &str)]) -> Provider {
     let options = KubeconfigOptions { file: Some(kubeconfig.to_owned()), ..KubeconfigOptions::default() };
     let connection = Connection::from_kubeconfig(options).unwrap();
-    let label = |key: &str, value: &str| (format!("workload-provider/{key}"), value.to_owned());
     Provider {
         upstream: Arc::new(connection.upstream(TransportLimits::default()).unwrap()),
         given: vec!["*".to_owned()],
         places: Places::only([ns.name.as_str()]),
-        ownership: Ownership {
-            owner: "default".to_owned(),
-            labels: vec![label("managed", "true"), label("owner", "default")],
-            id_key: "workload-provider/id".to_owned(),
-        },
+        ownership: Ownership::new("workload-provider", "default"),
         settings: settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
 }
