@@ -32,6 +32,7 @@ test:
 
 # Formatting, clippy and rustdoc with warnings as errors, shell scripts, licences and bans.
 lint: components
+	@rustup --quiet component add clippy rustfmt
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --target $(WASM) -p workload-kubernetes -p workload-hostile --lib --examples -- -D warnings
