@@ -325,6 +325,14 @@ impl Case {
         self.group.next(&self.cx, asked, patience_ms).await.map_err(|_| self.stopped(&self.said))
     }
 
+    /// What a read of a wait gave. None: it failed in a way that may pass, and the pause before the next try is over.
+    pub async fn usable<T>(&mut self, read: Result<T, Trouble>) -> Result<Option<T>, Fault> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(trouble) => self.patience(&trouble).await.map(|()| None),
+        }
+    }
+
     /// A read failed while something is waited for: it goes on if that may pass, after a pause.
     pub async fn patience(&mut self, trouble: &Trouble) -> Result<(), Fault> {
         if trouble.class == Class::Cancelled {

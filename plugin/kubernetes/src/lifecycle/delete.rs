@@ -74,34 +74,24 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
 
 /// Waits until it is gone, or another object has its name.
 async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
-    let mut after = case.group.tick();
     let mut woken = Woken::Changed;
     loop {
-        let (asked, mut look) = match case.later(after).await {
-            Ok(look) => look,
-            Err(trouble) if trouble.class == Class::Missing => return Ok(()),
-            Err(trouble) => {
-                case.patience(&trouble).await?;
-                after = case.group.tick();
-                continue;
-            }
-        };
+        let after = case.group.tick();
+        let read = case.later(after).await;
+        if read.as_ref().is_err_and(|trouble| trouble.class == Class::Missing) {
+            return Ok(());
+        }
+        let Some((asked, mut look)) = case.usable(read).await? else { continue };
         if Some(look.uid.as_str()) != case.uid() {
             return Ok(());
         }
         if woken == Woken::Time {
-            look = match case.explain(look).await {
-                Ok(look) => look,
-                Err(trouble) => {
-                    case.patience(&trouble).await?;
-                    after = case.group.tick();
-                    continue;
-                }
-            };
+            let explained = case.explain(look).await;
+            let Some(explained) = case.usable(explained).await? else { continue };
+            look = explained;
         }
         case.progress(&look.verdict.message);
         woken = case.next(asked, PATIENT_MS).await?;
-        after = case.group.tick();
     }
 }
 
@@ -115,14 +105,8 @@ async fn wait_pods(case: &mut Case, sets: &[String], selector: &str, covered: bo
             Either::Left(read) => read,
             Either::Right(_) => return Err(case.stopped_last()),
         };
-        let listing = match read {
-            Ok(Beside::Read(listing)) => listing,
-            Ok(_) => return Ok(true),
-            Err(trouble) => {
-                case.patience(&trouble).await?;
-                continue;
-            }
-        };
+        let Some(read) = case.usable(read).await? else { continue };
+        let Beside::Read(listing) = read else { return Ok(true) };
         match left(&listing, sets) {
             None => return Ok(false),
             Some(words) => case.progress(&format!("it is deleted, but {words}")),

@@ -63,12 +63,9 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let settle_ms = case.cx.setting(SETTLE).and_then(|text| text.parse().ok()).unwrap_or(SETTLE_MS);
     let mut running_since = None;
     let mut woken = Woken::Changed;
-    let mut after = case.group.tick();
     loop {
-        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else {
-            after = case.group.tick();
-            continue;
-        };
+        let after = case.group.tick();
+        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
         if !case.is_stale(&look) {
             if look.desired == 0 {
                 let words = format!("{} was stopped by somebody else while it was starting", case.target.id());
@@ -81,14 +78,8 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 _ if ends || look.paused => case.complete(look).await,
                 _ => Ok(look),
             };
-            look = match completed {
-                Ok(look) => look,
-                Err(trouble) => {
-                    case.patience(&trouble).await?;
-                    after = case.group.tick();
-                    continue;
-                }
-            };
+            let Some(completed) = case.usable(completed).await? else { continue };
+            look = completed;
             if look.verdict.status == Status::Failed {
                 return Err(look.verdict.rollout_failed(&case.target));
             }
@@ -100,13 +91,11 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                     return Ok(look);
                 }
                 case.cx.sleep(left).await.map_err(|_| case.stopped(&look.verdict.message))?;
-                after = case.group.tick();
                 continue;
             }
             running_since = None;
         }
         woken = case.next(asked, PATIENT_MS).await?;
-        after = case.group.tick();
     }
 }
 

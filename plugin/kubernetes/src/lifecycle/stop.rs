@@ -49,12 +49,9 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
 /// Waits until nothing is left. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let mut woken = Woken::Changed;
-    let mut after = case.group.tick();
     loop {
-        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else {
-            after = case.group.tick();
-            continue;
-        };
+        let after = case.group.tick();
+        let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
         let mut patience = PATIENT_MS;
         if !case.is_stale(&look) {
             if look.desired > 0 {
@@ -67,14 +64,8 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             }
             // When nothing was heard for a while, a person will want to know what stands in the way.
             let completed = if woken == Woken::Time { case.explain(look).await } else { case.complete(look).await };
-            look = match completed {
-                Ok(look) => look,
-                Err(trouble) => {
-                    case.patience(&trouble).await?;
-                    after = case.group.tick();
-                    continue;
-                }
-            };
+            let Some(completed) = case.usable(completed).await? else { continue };
+            look = completed;
             if look.verdict.is_stopped() {
                 return Ok(look);
             }
@@ -85,7 +76,6 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             }
         }
         woken = case.next(asked, patience).await?;
-        after = case.group.tick();
     }
 }
 
