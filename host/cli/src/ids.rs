@@ -27,12 +27,7 @@ pub fn places(ids: &[String], namespace: &str) -> BTreeSet<String> {
 
 /// Whether this can be a namespace: a DNS label.
 pub fn is_place(text: &str) -> bool {
-    const MAX_LABEL: usize = 63; // RFC 1123
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= MAX_LABEL
-        && text.starts_with(plain)
-        && text.ends_with(plain)
-        && text.chars().all(|c| plain(c) || c == '-')
+    workload_policy::names::is_label(text)
 }
 
 #[cfg(test)]

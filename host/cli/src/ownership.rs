@@ -2,20 +2,15 @@
 //! checked to be what a label may hold.
 
 use workload_host::model::Ownership;
+use workload_policy::names;
 
 use crate::args::{Global, LabelPreset};
 
 /// The prefix unless another is named.
 const PREFIX: &str = "workload-provider";
 
-/// A label's value, and the name part of its key, have this many characters at most.
-const MAX_LABEL: usize = 63;
-
 /// A DNS subdomain has this many characters at most.
 const MAX_PREFIX: usize = 253;
-
-/// The domains whose labels Kubernetes keeps for itself.
-const RESERVED: [&str; 2] = ["kubernetes.io", "k8s.io"];
 
 /// The labels of this owner.
 pub fn ownership(global: &Global) -> Ownership {
@@ -35,12 +30,7 @@ pub fn ownership(global: &Global) -> Ownership {
 /// # Errors
 /// A sentence for the user.
 pub fn owner(text: &str) -> Result<String, String> {
-    let ends = |c: char| c.is_ascii_alphanumeric();
-    let fits = text.len() <= MAX_LABEL
-        && text.starts_with(ends)
-        && text.ends_with(ends)
-        && text.chars().all(|c| ends(c) || matches!(c, '-' | '_' | '.'));
-    if fits {
+    if !text.is_empty() && names::is_label_value(text) {
         Ok(text.to_owned())
     } else {
         Err("an owner has 1 to 63 letters, digits, dots, hyphens and underscores, with a letter or digit at its ends"
@@ -53,12 +43,11 @@ pub fn owner(text: &str) -> Result<String, String> {
 /// # Errors
 /// A sentence for the user.
 pub fn prefix(text: &str) -> Result<String, String> {
-    if text.len() > MAX_PREFIX || !text.split('.').all(crate::ids::is_place) {
+    if text.len() > MAX_PREFIX || !text.split('.').all(names::is_label) {
         return Err("a label prefix is a DNS name in lower case, such as workloads.example.com".to_owned());
     }
     // Policy refuses them too, but only knows that its grants are wrong.
-    let within = |domain: &str| text.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    match RESERVED.into_iter().find(|domain| within(domain)) {
+    match names::reserved_domain(text) {
         Some(domain) => Err(format!("labels of {domain} are Kubernetes' own")),
         None => Ok(text.to_owned()),
     }

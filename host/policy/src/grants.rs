@@ -248,7 +248,7 @@ impl Grants {
     /// # Ok::<(), workload_policy::GrantError>(())
     /// ```
     pub fn with_prefix(mut self, prefix: &str) -> Result<Self, GrantError> {
-        if !names::is_subdomain(prefix) || names::is_reserved_key(&format!("{prefix}/x")) {
+        if !names::is_subdomain(prefix) || names::reserved_domain(prefix).is_some() {
             return Err(GrantError::Prefix { prefix: prefix.to_owned() });
         }
         prefix.clone_into(&mut self.prefix);

@@ -37,7 +37,7 @@ mod fields;
 mod grants;
 mod json;
 pub mod limits;
-mod names;
+pub mod names;
 mod query;
 mod request;
 mod target;

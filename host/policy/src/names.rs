@@ -21,7 +21,13 @@ pub(crate) fn refuse_segment(segment: &str) -> Option<&'static str> {
 }
 
 /// A DNS label (RFC 1123): the names of namespaces and of what we create.
-pub(crate) fn is_label(name: &str) -> bool {
+///
+/// ```
+/// # use workload_policy::names::is_label;
+/// assert!(is_label("shop-1") && !is_label("Shop") && !is_label("a.b"));
+/// ```
+#[must_use]
+pub fn is_label(name: &str) -> bool {
     name.len() <= 63 && is_dashed(name)
 }
 
@@ -40,7 +46,13 @@ fn is_dashed(name: &str) -> bool {
 
 /// The value of a label, and the part of its key after the prefix: at most 63 of letters, digits, `-`, `_`, `.`, with a
 /// letter or digit at both ends. A value may also be empty.
-pub(crate) fn is_label_value(value: &str) -> bool {
+///
+/// ```
+/// # use workload_policy::names::is_label_value;
+/// assert!(is_label_value("Team_1.x") && is_label_value("") && !is_label_value("-x"));
+/// ```
+#[must_use]
+pub fn is_label_value(value: &str) -> bool {
     value.is_empty() || is_key_name(value)
 }
 
@@ -61,12 +73,23 @@ pub(crate) fn is_key(key: &str) -> bool {
     }
 }
 
-/// Whether the key belongs to Kubernetes itself, whose components act on it.
-pub(crate) fn is_reserved_key(key: &str) -> bool {
-    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
+/// The domain of Kubernetes itself in which this prefix of a key lies, if so: its components act on such keys.
+///
+/// ```
+/// # use workload_policy::names::reserved_domain;
+/// assert_eq!(reserved_domain("deployment.kubernetes.io"), Some("kubernetes.io"));
+/// assert_eq!(reserved_domain("workload-provider"), None);
+/// ```
+#[must_use]
+pub fn reserved_domain(prefix: &str) -> Option<&'static str> {
     ["kubernetes.io", "k8s.io"]
-        .iter()
-        .any(|reserved| prefix.strip_suffix(reserved).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+        .into_iter()
+        .find(|domain| prefix.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+/// Whether the key belongs to Kubernetes itself.
+pub(crate) fn is_reserved_key(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(prefix, _)| reserved_domain(prefix).is_some())
 }
 
 /// Whether the key is the host's own: `prefix/name`, or `prefix.name` as one Manager writes it.
