@@ -338,7 +338,8 @@ impl Drive {
     }
 }
 
-async fn until(timer: Option<Instant>) {
+/// Until this moment; without one, for ever.
+pub(crate) async fn until(timer: Option<Instant>) {
     match timer {
         Some(timer) => tokio::time::sleep_until(timer).await,
         None => std::future::pending().await,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::claims::Waiting;
 use super::{Entry, Inner, Options, Run};
-use crate::drive::{self, Audit, Ids, Outbox, Setup, Signal, Signals, stopped};
+use crate::drive::{self, Audit, Ids, Outbox, Setup, Signal, Signals, stopped, until};
 use crate::model::{Event, Fault, FaultKind};
 use crate::world::{Call, StopReason};
 
@@ -230,12 +230,5 @@ impl Beginning {
 
     fn deadline(&self) -> Option<Instant> {
         self.timeout.map(|timeout| self.began + timeout)
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
