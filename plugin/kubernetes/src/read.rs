@@ -40,7 +40,8 @@ pub type Tick = u64;
 pub struct Reads {
     operation: Operation,
     ticks: Rc<Cell<Tick>>,
-    groups: RefCell<BTreeMap<Option<String>, Rc<Group>>>,
+    /// By namespace.
+    groups: RefCell<BTreeMap<String, Rc<Group>>>,
 }
 
 impl Reads {
@@ -56,7 +57,7 @@ impl Reads {
     pub fn join(&self, target: &Target) -> Rc<Group> {
         let mut groups = self.groups.borrow_mut();
         let group = groups
-            .entry(Some(target.namespace.clone()))
+            .entry(target.namespace.clone())
             .or_insert_with(|| Group::one(self.operation.clone(), Rc::clone(&self.ticks), target.clone()));
         group.join();
         Rc::clone(group)
