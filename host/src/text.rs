@@ -4,6 +4,7 @@
 //! line, or characters that reverse what is read. They are written out instead, as `\u{1b}`.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// What stands for the rest of a text that was cut.
 const ELLIPSIS: char = '…';
@@ -35,6 +36,20 @@ pub fn clean(text: String, limit: usize) -> String {
     cleaned
 }
 
+/// A span of time for a person, as it is also typed: `250ms`, `1.6s`, `5m0s`, `1h0m30s`.
+#[must_use]
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3_600, seconds / 60 % 60, seconds % 60, duration.subsec_millis()) {
+        (0, 0, 0, 0) => "0s".to_owned(),
+        (0, 0, 0, millisecond) => format!("{millisecond}ms"),
+        (0, 0, second, 0..100) => format!("{second}s"),
+        (0, 0, second, millisecond) => format!("{second}.{}s", millisecond / 100),
+        (0, minute, second, _) => format!("{minute}m{second}s"),
+        (hour, minute, second, _) => format!("{hour}h{minute}m{second}s"),
+    }
+}
+
 /// Control characters, what separates lines, and what changes the direction or hides.
 fn unfit(character: char) -> bool {
     character.is_control()
@@ -45,9 +60,24 @@ fn unfit(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rstest::rstest;
 
-    use super::clean;
+    use super::{clean, span};
+
+    #[rstest]
+    #[case::nothing(0, "0s")]
+    #[case::short(29, "29ms")]
+    #[case::whole(3_000, "3s")]
+    #[case::tenths(3_249, "3.2s")]
+    #[case::just_a_whole(3_099, "3s")]
+    #[case::below_a_minute(59_999, "59.9s")]
+    #[case::minutes(300_000, "5m0s")]
+    #[case::hours(3_661_000, "1h1m1s")]
+    fn spans(#[case] ms: u64, #[case] wanted: &str) {
+        assert_eq!(span(Duration::from_millis(ms)), wanted);
+    }
 
     #[rstest]
     #[case::plain("2 of 3 replicas, ä", 64, "2 of 3 replicas, ä")]

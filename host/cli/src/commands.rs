@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod completion;
 mod provider;
 mod workloads;
 
@@ -46,6 +47,10 @@ impl Session<'_> {
             Command::Stop(stop) => self.stop(stop).await,
             Command::Delete(delete) => self.delete(delete).await,
             Command::Provider(command) => self.provider(command).await,
+            Command::Completion(completion) => {
+                self.console.text(&completion::script(completion.shell));
+                Ok(Exit::Ok)
+            }
         }
     }
 
@@ -71,17 +76,32 @@ impl Session<'_> {
         .await
     }
 
-    /// Follows an operation. With `told`, ids are printed as they end.
-    async fn listen(&mut self, mut operation: Run, ids: &[String], told: bool) -> Heard {
-        let mut teller = Teller { console: &mut *self.console, told };
-        run::listen(&mut operation, ids, self.interrupt.wait(), &mut teller).await
+    /// Follows an operation.
+    async fn listen(&mut self, mut operation: Run, watch: Watch<'_>) -> Heard {
+        self.console.begin(watch.doing, watch.shown);
+        let mut teller = Teller { console: &mut *self.console, watch: &watch };
+        let heard = run::listen(&mut operation, watch.ids, self.interrupt.wait(), &mut teller).await;
+        self.console.end();
+        heard
     }
+}
+
+/// An operation as it is followed.
+struct Watch<'a> {
+    /// What is done, such as "starting".
+    doing: &'static str,
+    /// With which workloads.
+    ids: &'a [String],
+    /// What has a line of its own while it runs: the ids, or the one place that is looked through.
+    shown: &'a [String],
+    /// Ids are printed as they end.
+    told: bool,
 }
 
 /// Prints what happens.
 struct Teller<'a> {
     console: &'a mut Console,
-    told: bool,
+    watch: &'a Watch<'a>,
 }
 
 impl Listener for Teller<'_> {
@@ -90,9 +110,15 @@ impl Listener for Teller<'_> {
     }
 
     fn ended(&mut self, entry: &Entry) {
-        if self.told {
-            self.console.ended(entry);
-        }
+        self.console.ended(entry, self.watch.told);
+    }
+
+    fn interrupted(&mut self) {
+        self.console.interrupted();
+    }
+
+    fn refresh(&mut self) -> impl Future<Output = ()> {
+        self.console.refresh()
     }
 }
 

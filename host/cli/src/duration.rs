@@ -57,16 +57,6 @@ fn parse(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(total))
 }
 
-/// A duration for a person: tenths of a second below a minute, whole seconds above.
-pub fn display(elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}.{} s", elapsed.subsec_millis() / 100),
-        60..3600 => format!("{} m {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} m", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,15 +101,5 @@ mod tests {
     fn settling_may_take_no_time() {
         assert_eq!(settle_time("0s"), Ok(Duration::ZERO));
         assert!(settle_time("2h").is_err());
-    }
-
-    #[rstest]
-    #[case(0, "0.0 s")]
-    #[case(3_249, "3.2 s")]
-    #[case(59_999, "59.9 s")]
-    #[case(90_000, "1 m 30 s")]
-    #[case(3_660_000, "1 h 1 m")]
-    fn shown(#[case] ms: u64, #[case] text: &str) {
-        assert_eq!(display(Duration::from_millis(ms)), text);
     }
 }

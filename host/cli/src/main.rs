@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let exit = match args::parse(arguments.iter().cloned()) {
         Ok(cli) => execute(cli),
-        Err(error) => refuse(&error, args::wants_json(&arguments)),
+        Err(error) => refuse(&error, &arguments),
     };
     exit.into()
 }
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 /// Runs a command whose arguments are sound.
 fn execute(cli: Cli) -> Exit {
     trace::start(cli.global.verbose);
-    let mut console = Console::new(cli.global.output, cli.global.verbose > 0);
+    let mut console = Console::new(&cli.global);
     // One worker for connections and signals. The command itself is driven on this thread, and steps of providers run
     // on the host's own.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -60,17 +60,26 @@ fn execute(cli: Cli) -> Exit {
 }
 
 /// Says what is wrong with the arguments, or gives the help that was asked for.
-fn refuse(error: &clap::Error, wants_json: bool) -> Exit {
-    let mut console = Console::new(if wants_json { Format::Json } else { Format::Table }, false);
-    // It repeats what was typed.
-    let text: String = error.render().to_string().lines().map(|line| output::table::plain(line) + "\n").collect();
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    let wants_json = args::wants_json(arguments);
+    let mut console = Console::plain(if wants_json { Format::Json } else { Format::Table }, args::color(arguments));
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        console.text(&text);
+        console.help(&error.render());
         return console.finish(Exit::Ok);
     }
-    console.notice(&text);
+    // It repeats what was typed. Typed without what a terminal would obey, it is refused in the same words.
+    let harmless = arguments.iter().map(|word| OsString::from(output::table::plain(&word.to_string_lossy())));
+    let text = match args::parse(harmless) {
+        Err(error) => error.render(),
+        // As with what is no text at all.
+        Ok(_) => {
+            let text = error.render().to_string();
+            text.lines().map(|line| output::table::plain(line) + "\n").collect::<String>().into()
+        }
+    };
+    console.usage(&text);
     if wants_json {
-        console.document(&json::usage(&reason(&text)));
+        console.document(&json::usage(&reason(&text.to_string())));
     }
     console.finish(Exit::Usage)
 }

@@ -1,18 +1,28 @@
 //! What is printed, and where: the answer on standard output, everything else on standard error.
 
 pub mod json;
+mod layout;
+mod live;
 mod stream;
+mod style;
 pub mod table;
+mod terminal;
+mod width;
 
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write as _};
 
+use clap::builder::StyledStr;
 use serde::Serialize;
 use workload_host::model::Fault;
 
 use crate::answer::{End, Entry, Found, Listing};
-use crate::args::Format;
+use crate::args::{Color, Format, Global};
 use crate::exit::Exit;
+use live::Live;
+use live::screen::Screen;
 pub use stream::Stream;
+use style::{ERROR, Paint};
+pub use terminal::Look;
 
 /// Standard output is written line by line, and a JSON document has many short ones: this much goes at once.
 const DOCUMENT_BUFFER: usize = 64 << 10;
@@ -23,34 +33,115 @@ pub struct Console {
     out: Stream<Stdout>,
     err: Stream<Stderr>,
     format: Format,
-    progress: bool,
+    color: Color,
+    /// Of standard error.
+    paint: Paint,
+    progress: Progress,
+    screen: Option<Screen>,
+}
+
+/// How it is told what workloads wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// Not at all: nobody looks on.
+    None,
+    /// A line at every change, between which others may write theirs.
+    Lines,
+    /// Lines that are written anew.
+    Live,
+}
+
+impl Progress {
+    /// Live lines would be torn by what `verbose` writes between them.
+    fn of(verbose: bool, terminal: bool, live: bool) -> Progress {
+        match (verbose, terminal, live) {
+            (false, _, true) => Progress::Live,
+            (true, ..) | (_, true, _) => Progress::Lines,
+            (false, false, false) => Progress::None,
+        }
+    }
 }
 
 impl Console {
-    /// The process's own streams. Progress is said to a terminal, and to whoever asks for it.
-    pub fn new(format: Format, verbose: bool) -> Console {
-        let progress = verbose || io::stderr().is_terminal();
-        Console { out: Stream::new(io::stdout()), err: Stream::new(io::stderr()), format, progress }
+    /// The process's own streams, for a command.
+    pub fn new(global: &Global) -> Console {
+        let stderr = io::stderr();
+        let progress = Progress::of(global.verbose > 0, stderr.is_terminal(), terminal::is_live(&stderr));
+        Console::with(global.output, global.color, progress)
+    }
+
+    /// The same where there is none.
+    pub fn plain(format: Format, color: Color) -> Console {
+        Console::with(format, color, Progress::None)
+    }
+
+    fn with(format: Format, color: Color, progress: Progress) -> Console {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let paint = terminal::paint(&stderr, color);
+        Console { out: Stream::new(stdout), err: Stream::new(stderr), format, color, paint, progress, screen: None }
+    }
+
+    /// From here on something is done with these, such as "starting".
+    pub fn begin(&mut self, doing: &'static str, ids: &[String]) {
+        if self.progress == Progress::Live {
+            self.screen = Some(Screen::new(Live::new(doing, ids), self.paint));
+        }
     }
 
     /// What a workload waits for.
     pub fn progress(&mut self, id: &str, text: &str) {
-        if self.progress {
+        if self.progress == Progress::Lines {
             self.err.line(&table::plain(&format!("{id}: {text}")));
+        } else if let Some(screen) = &mut self.screen {
+            screen.live().waits(id, text);
         }
     }
 
-    /// One id ended: in a table it is said at once, in JSON all are said at the end.
-    pub fn ended(&mut self, entry: &Entry) {
+    /// Waits until what is shown has grown old, and shows it anew.
+    pub async fn refresh(&mut self) {
+        match &mut self.screen {
+            Some(screen) => {
+                screen.due().await;
+                screen.draw(&mut self.err);
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// One id ended. If it is to be told, a fault is said at once, and what went well too unless it comes in JSON: that
+    /// is one document, at the end.
+    pub fn ended(&mut self, entry: &Entry, told: bool) {
+        if let Some(screen) = &mut self.screen {
+            screen.live().ended(&entry.id);
+        }
         match &entry.end {
+            _ if !told => {}
             End::Fault(fault) => self.fault_of(&entry.id, fault),
             End::Done(_) | End::Planned(_) if self.format == Format::Json => {}
             End::Done(_) | End::Planned(_) => {
-                if let Some(text) = table::entry(entry) {
-                    self.out.line(&text);
+                if let Some(text) = table::entry(entry, terminal::paint(&io::stdout(), self.color)) {
+                    self.text(&(text + "\n"));
                 }
             }
         }
+        // What reads the answer may write it to the same terminal: then it has until the next frame.
+        if let Some(screen) = self.screen.as_mut().filter(|_| io::stdout().is_terminal()) {
+            screen.restore(&mut self.err);
+        }
+    }
+
+    /// The user ended it. What is said from here on stays.
+    pub fn interrupted(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.close(&mut self.err);
+            self.err.line("interrupted: a moment, to see how things were left");
+        }
+    }
+
+    /// Nothing is under way any more.
+    pub fn end(&mut self) {
+        self.clear();
+        self.screen = None;
     }
 
     /// Everything that was asked for ended.
@@ -72,7 +163,8 @@ impl Console {
         } else {
             let mut read = found.iter().filter_map(|(_, result)| result.as_ref().ok()).peekable();
             if read.peek().is_some() {
-                self.text(&table::statuses(read));
+                let look = self.look();
+                self.text(&table::statuses(read, look));
             }
         }
     }
@@ -94,10 +186,10 @@ impl Console {
             },
             Format::Table if listing.workloads.is_empty() => {
                 if listing.exit() == Exit::Ok {
-                    self.err.line("no workloads found");
+                    self.notice("no workloads found\n");
                 }
             }
-            Format::Table => self.text(&table::listing(&listing.workloads)),
+            Format::Table => self.text(&table::listing(&listing.workloads, self.look())),
         }
     }
 
@@ -115,9 +207,9 @@ impl Console {
     }
 
     /// A text and a document that mean the same.
-    pub fn either(&mut self, text: impl FnOnce() -> String, document: &impl Serialize) {
+    pub fn either(&mut self, text: impl FnOnce(Look) -> String, document: &impl Serialize) {
         if self.format == Format::Table {
-            self.text(&text());
+            self.text(&text(self.look()));
         } else {
             self.document(document);
         }
@@ -125,16 +217,31 @@ impl Console {
 
     /// A text on standard output as it is, line ends included.
     pub fn text(&mut self, text: &str) {
+        self.clear();
         self.out.put(|out| out.write_all(text.as_bytes()));
     }
 
     /// A text on standard error as it is.
     pub fn notice(&mut self, text: &str) {
+        self.clear();
         self.err.put(|err| err.write_all(text.as_bytes()));
+    }
+
+    /// The help, or the version.
+    pub fn help(&mut self, text: &StyledStr) {
+        let text = styled(text, terminal::paint(&io::stdout(), self.color));
+        self.text(&text);
+    }
+
+    /// What is wrong with the command line.
+    pub fn usage(&mut self, text: &StyledStr) {
+        let text = styled(text, self.paint);
+        self.notice(&text);
     }
 
     /// One JSON document.
     pub fn document(&mut self, document: &impl Serialize) {
+        self.clear();
         self.out.put(|out| {
             let mut buffered = io::BufWriter::with_capacity(DOCUMENT_BUFFER, &mut *out);
             serde_json::to_writer_pretty(&mut buffered, document)?;
@@ -148,7 +255,18 @@ impl Console {
     }
 
     fn error(&mut self, text: &str) {
-        self.err.line(&table::plain(&format!("error: {text}")));
+        let line = format!("{} {}\n", self.paint.on(ERROR, "error:"), table::plain(text));
+        self.notice(&line);
+    }
+
+    fn look(&self) -> Look {
+        Look::of(&io::stdout(), self.color)
+    }
+
+    fn clear(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.erase(&mut self.err);
+        }
     }
 
     /// The exit code, made worse if the answer could not be written.
@@ -157,6 +275,10 @@ impl Console {
         self.error(&format!("the answer could not be written: {error}"));
         exit.max(Exit::Other)
     }
+}
+
+fn styled(text: &StyledStr, paint: Paint) -> String {
+    if paint == Paint(true) { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// A fault's message with what it is about in front, unless it begins with that itself.
@@ -173,6 +295,16 @@ fn about_and_why(about: &str, message: &str) -> String {
 mod tests {
     use super::*;
     use rstest::rstest;
+
+    #[rstest]
+    #[case::terminal(false, true, true, Progress::Live)]
+    #[case::dumb_terminal(false, true, false, Progress::Lines)]
+    #[case::pipe(false, false, false, Progress::None)]
+    #[case::verbose(true, true, true, Progress::Lines)]
+    #[case::verbose_pipe(true, false, false, Progress::Lines)]
+    fn told(#[case] verbose: bool, #[case] terminal: bool, #[case] live: bool, #[case] expected: Progress) {
+        assert_eq!(Progress::of(verbose, terminal, live), expected);
+    }
 
     #[rstest]
     #[case::in_front("there is no Deployment web", "shop/web: there is no Deployment web")]

@@ -38,6 +38,10 @@ pub trait Listener {
     fn progress(&mut self, id: &str, text: &str);
     /// An id ended.
     fn ended(&mut self, entry: &Entry);
+    /// The user ended it, and what follows is how things were left.
+    fn interrupted(&mut self);
+    /// Waits until what it shows has grown old, and shows it anew; for ever if it shows nothing.
+    fn refresh(&mut self) -> impl Future<Output = ()>;
 }
 
 /// Everything that became known.
@@ -85,9 +89,12 @@ pub async fn listen(
             () = interrupt.as_mut(), if !heard.interrupted => {
                 heard.interrupted = true;
                 events.cancel();
+                listener.interrupted();
                 give_up.as_mut().reset(tokio::time::Instant::now() + GRACE);
                 continue;
             }
+            // Before the events: they may come without a pause.
+            () = listener.refresh() => continue,
             event = events.next() => event,
             () = give_up.as_mut(), if heard.interrupted => None,
         };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Drive;
 use crate::engine::Broken;
 use crate::model::{Event, Fault, FaultKind, Workload};
+use crate::text::span;
 use crate::world::StopReason;
 
 /// How an operation ended.
@@ -70,10 +71,7 @@ impl Drive {
 /// What is said of something that did not end in time, with what it last waited for.
 pub(crate) fn stopped(reason: StopReason, timeout: Option<Duration>, progress: Option<&str>) -> Fault {
     let (kind, mut message) = match reason {
-        StopReason::Deadline => {
-            let seconds = timeout.unwrap_or_default().as_secs_f64();
-            (FaultKind::Timeout, format!("not done after {seconds} s"))
-        }
+        StopReason::Deadline => (FaultKind::Timeout, format!("not done after {}", span(timeout.unwrap_or_default()))),
         StopReason::Cancelled => (FaultKind::Cancelled, "cancelled".to_owned()),
         StopReason::Superseded => (FaultKind::Superseded, "another operation on this workload took over".to_owned()),
     };
@@ -111,12 +109,12 @@ mod tests {
     use crate::world::StopReason;
 
     #[rstest]
-    #[case::deadline(StopReason::Deadline, None, FaultKind::Timeout, "not done after 1.5 s")]
+    #[case::deadline(StopReason::Deadline, None, FaultKind::Timeout, "not done after 1.5s")]
     #[case::with_progress(
         StopReason::Deadline,
         Some("2 of 3 ready"),
         FaultKind::Timeout,
-        "not done after 1.5 s; last: 2 of 3 ready"
+        "not done after 1.5s; last: 2 of 3 ready"
     )]
     #[case::cancelled(StopReason::Cancelled, Some("a read"), FaultKind::Cancelled, "cancelled; last: a read")]
     #[case::superseded(

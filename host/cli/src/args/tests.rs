@@ -182,19 +182,63 @@ fn intents(#[case] line: &str, #[case] expected: Intent) {
     assert_eq!(intent, expected);
 }
 
-#[rstest]
-#[case::apart("list -o json", true)]
-#[case::together("list -ojson", true)]
-#[case::equals("list -o=json", true)]
-#[case::behind_flags("list -Aojson", true)]
-#[case::behind_flags_apart("list -Avo json", true)]
-#[case::long("--output json list", true)]
-#[case::long_equals("--output=json list", true)]
-#[case::table("list -o table", false)]
-#[case::nothing("list", false)]
-#[case::value_missing("list -o", false)]
-#[case::not_ours("create web --image a -- tool -o json", false)]
-#[case::owner_is_no_output("list --owner json", false)]
-fn json_is_seen_without_parsing(#[case] line: &str, #[case] expected: bool) {
-    assert_eq!(wants_json(&words(line)), expected);
+/// Every command that does something, with the words that lead to it.
+fn leaves(command: &clap::Command, path: &str) -> Vec<(String, clap::Command)> {
+    let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
+    let within = command.get_subcommands().filter(|sub| sub.get_name() != "help");
+    let found: Vec<_> = within.flat_map(|sub| leaves(sub, &path)).collect();
+    if found.is_empty() { vec![(path, command.clone())] } else { found }
+}
+
+/// The words of a command in an example, as a shell makes them of it.
+fn split(command: &str) -> Vec<OsString> {
+    let mut words = vec![String::new()];
+    for (at, part) in command.split('\'').enumerate() {
+        for (space, word) in part.split(|character| character == ' ' && at % 2 == 0).enumerate() {
+            if space > 0 {
+                words.push(String::new());
+            }
+            if let Some(last) = words.last_mut() {
+                last.push_str(word);
+            }
+        }
+    }
+    words.into_iter().map(OsString::from).collect()
+}
+
+/// Our own commands in a line of an example, without what it explains behind them.
+fn commands(line: &str) -> Vec<Vec<OsString>> {
+    let line = line.trim_start().split("  ").next().unwrap_or_default();
+    let parts = line.split(" | ").flat_map(|part| part.split(" > ")).map(|part| part.trim());
+    parts.filter(|part| part.starts_with("workload ")).map(split).collect()
+}
+
+#[test]
+fn the_help_of_every_command_has_examples_that_work() {
+    let command = Cli::command();
+    let all = leaves(&command, "");
+    for (path, command) in all.iter().map(|(path, command)| (path.as_str(), command)).chain([("workload", &command)]) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let examples: Vec<_> = help.lines().filter(|line| line.starts_with("  ")).flat_map(commands).collect();
+        assert!(!examples.is_empty(), "{path} has no example");
+        for example in examples {
+            let words: Vec<_> = example.iter().map(|word| word.to_string_lossy()).collect();
+            assert!(words.join(" ").starts_with(path), "{words:?} is no example of {path}");
+            let help = words.iter().any(|word| word == "--help");
+            assert_eq!(parse(example.clone()).is_err(), help, "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let mut command = Cli::command().term_width(80);
+    command.build();
+    for (path, mut command) in leaves(&command, "").into_iter().chain([("workload".to_owned(), command.clone())]) {
+        for help in [command.render_help(), command.render_long_help()] {
+            for line in help.to_string().lines() {
+                assert!(line.chars().count() <= 80, "{path}: {line}");
+            }
+        }
+    }
 }

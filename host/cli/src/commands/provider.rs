@@ -16,11 +16,11 @@ impl Session<'_> {
                 let source = connect::source_name(&self.global);
                 let found = self.inspect(connect::source(&self.global)).await?;
                 let rows = [(source.as_str(), &found.descriptor)];
-                self.console.either(|| table::providers(&rows), &json::providers(&rows));
+                self.console.either(|look| table::providers(&rows, look), &json::providers(&rows));
             }
             Provider::Inspect { file } => {
                 let found = self.inspect(Source::File(file)).await?;
-                self.console.either(|| table::inspection(&found), &json::inspection(&found));
+                self.console.either(|look| table::inspection(&found, look), &json::inspection(&found));
             }
         }
         Ok(Exit::Ok)

@@ -6,7 +6,7 @@ use workload_host::model::{Fault, FaultKind, StopIntent};
 use workload_host::transport::Connection;
 use workload_host::{Manager, Options};
 
-use super::{Session, exit};
+use super::{Session, Watch, exit};
 use crate::answer::{Entry, Listing, found, found_exit};
 use crate::args::{Create, Delete, Ids, Intent, List, Start, Stop};
 use crate::connect::{self, PROVIDER};
@@ -30,14 +30,14 @@ impl Session<'_> {
     pub(super) async fn list(&mut self, list: List) -> Result<Exit, Fault> {
         let connection = self.connection().await?;
         let namespace = connection.namespace().to_owned();
-        let (granted, asked) = if list.all_namespaces {
-            (None, Vec::new())
+        let (granted, asked, shown) = if list.all_namespaces {
+            (None, Vec::new(), vec!["all namespaces".to_owned()])
         } else {
-            (Some(ids::places(&[], &namespace)), vec![namespace])
+            (Some(ids::places(&[], &namespace)), vec![namespace.clone()], vec![namespace])
         };
         let manager = self.manager(&connection, granted, Vec::new()).await?;
         let run = manager.discover(PROVIDER, asked, self.options(false));
-        let heard = self.listen(run, &[], false).await;
+        let heard = self.listen(run, Watch { doing: "listing", ids: &[], shown: &shown, told: false }).await;
         let fault = if heard.interrupted {
             Some(Fault::new(FaultKind::Cancelled, "interrupted; what is listed was read until then"))
         } else {
@@ -52,7 +52,7 @@ impl Session<'_> {
     pub(super) async fn status(&mut self, ids: Ids) -> Result<Exit, Fault> {
         let Reach { ids, several, manager } = self.reach(&ids.ids, Vec::new()).await?;
         let run = manager.status(PROVIDER, ids.clone(), self.options(false));
-        let heard = self.listen(run, &ids, false).await;
+        let heard = self.listen(run, Watch { doing: "reading", ids: &ids, shown: &ids, told: false }).await;
         let unsaid = self.unsaid(&heard);
         let found: Vec<_> = heard.entries.into_iter().map(found).collect();
         self.console.statuses(&found, several);
@@ -74,7 +74,7 @@ impl Session<'_> {
         let ids: Vec<String> = specs.iter().map(|spec| spec.id.clone()).collect();
         let manager = self.manager(&connection, Some(ids::places(&ids, namespace)), Vec::new()).await?;
         let run = manager.create(PROVIDER, specs, self.options(create.plan));
-        let heard = self.listen(run, &ids, true).await;
+        let heard = self.listen(run, changes(&ids, "creating", create.plan)).await;
         Ok(self.conclude(&heard, several))
     }
 
@@ -82,21 +82,21 @@ impl Session<'_> {
         let settings = start.settle.map(|settle| (SETTLE.to_owned(), settle.as_millis().to_string()));
         let Reach { ids, several, manager } = self.reach(&start.ids.ids, settings.into_iter().collect()).await?;
         let run = manager.start(PROVIDER, ids.clone(), self.options(start.plan));
-        let heard = self.listen(run, &ids, true).await;
+        let heard = self.listen(run, changes(&ids, "starting", start.plan)).await;
         Ok(self.conclude(&heard, several))
     }
 
     pub(super) async fn stop(&mut self, stop: Stop) -> Result<Exit, Fault> {
         let Reach { ids, several, manager } = self.reach(&stop.ids.ids, Vec::new()).await?;
         let run = manager.stop(PROVIDER, ids.clone(), stop.intent.into(), self.options(stop.plan));
-        let heard = self.listen(run, &ids, true).await;
+        let heard = self.listen(run, changes(&ids, "stopping", stop.plan)).await;
         Ok(self.conclude(&heard, several))
     }
 
     pub(super) async fn delete(&mut self, delete: Delete) -> Result<Exit, Fault> {
         let Reach { ids, several, manager } = self.reach(&delete.ids.ids, Vec::new()).await?;
         let run = manager.delete(PROVIDER, ids.clone(), delete.intent.into(), self.options(delete.plan));
-        let heard = self.listen(run, &ids, true).await;
+        let heard = self.listen(run, changes(&ids, "deleting", delete.plan)).await;
         Ok(self.conclude(&heard, several))
     }
 
@@ -141,6 +141,11 @@ impl Session<'_> {
             fault.into()
         })
     }
+}
+
+/// An operation that changes what it is about, or would.
+fn changes<'a>(ids: &'a [String], doing: &'static str, plan: bool) -> Watch<'a> {
+    Watch { doing: if plan { "planning" } else { doing }, ids, shown: ids, told: true }
 }
 
 impl From<Intent> for StopIntent {

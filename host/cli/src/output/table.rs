@@ -1,94 +1,82 @@
-//! Tables and lines for a person. No colour and no escape byte: a pipe gets the same.
+//! What a person reads, as text: tables, and a line or more about each id that ended.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use workload_host::Inspection;
 use workload_host::model::{Descriptor, PlannedRequest, Status, Workload};
+use workload_host::text::span;
 
+use super::layout::{Cell, Column, GAP, NONE, Row, Table, Yields};
+use super::style::{self, FAINT, GOOD, HEAD, Paint};
+use super::terminal::Look;
+use super::width;
 use crate::answer::{End, Entry};
-use crate::duration;
 
-/// Between two columns.
-const GAP: &str = "  ";
+const WORKLOADS: &[Column] = &[
+    Column { head: "ID", yields: Yields::Line(12) },
+    Column { head: "STATUS", yields: Yields::Never },
+    Column { head: "REASON", yields: Yields::End(8) },
+    Column { head: "READY", yields: Yields::Never },
+    Column { head: "IMAGE", yields: Yields::Image(12) },
+];
 
-/// What stands where there is nothing.
-const NONE: &str = "-";
+const PROVIDERS: &[Column] = &[
+    Column { head: "NAME", yields: Yields::Line(12) },
+    Column { head: "VERSION", yields: Yields::End(8) },
+    Column { head: "ENGINE", yields: Yields::End(8) },
+    Column { head: "WORLD", yields: Yields::Never },
+    Column { head: "SOURCE", yields: Yields::Path(12) },
+];
 
-/// Aligned columns; the last one is not padded.
-pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = head.map(|word| word.chars().count());
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut padded = String::new();
-        for (width, cell) in widths.iter().zip(cells) {
-            let _ = write!(padded, "{cell:width$}{GAP}");
-        }
-        text.push_str(padded.trim_end());
-        text.push('\n');
-    };
-    line(&mut head.iter().copied());
-    for row in rows {
-        line(&mut row.iter().map(String::as_str));
-    }
-    text
-}
+/// The words of `provider inspect` stand in a column of this width, with the gap.
+const WORDS: usize = 9;
 
 /// The table of `list`.
-pub fn listing(workloads: &[Workload]) -> String {
-    let rows: Vec<_> = workloads.iter().map(cells).collect();
-    table(["ID", "STATUS", "REASON", "READY", "IMAGE"], &rows)
+pub fn listing(workloads: &[Workload], look: Look) -> String {
+    let rows = workloads.iter().map(|workload| Row { cells: cells(workload), note: None });
+    Table { columns: WORKLOADS, note: None, rows: rows.collect() }.lines(look)
 }
 
 /// The table of `status`: the same, and what there is to say.
-pub fn statuses<'a>(workloads: impl Iterator<Item = &'a Workload>) -> String {
-    let rows: Vec<_> = workloads
-        .map(|workload| {
-            let [id, status, reason, ready, image] = cells(workload);
-            [id, status, reason, ready, image, cell(workload.message.as_deref())]
-        })
-        .collect();
-    table(["ID", "STATUS", "REASON", "READY", "IMAGE", "MESSAGE"], &rows)
+pub fn statuses<'a>(workloads: impl Iterator<Item = &'a Workload>, look: Look) -> String {
+    let rows = workloads.map(|workload| {
+        let message = workload.message.as_deref().filter(|message| !message.is_empty());
+        Row { cells: cells(workload), note: message.map(plain) }
+    });
+    Table { columns: WORKLOADS, note: Some("MESSAGE"), rows: rows.collect() }.lines(look)
 }
 
-fn cells(workload: &Workload) -> [String; 5] {
+fn cells(workload: &Workload) -> Vec<Cell> {
     let counted = !matches!(workload.status, Status::Missing | Status::Unknown);
-    [
-        plain(&workload.id),
-        workload.status.word().to_owned(),
-        plain(&workload.reason),
-        if counted { format!("{}/{}", workload.available, workload.desired) } else { NONE.to_owned() },
-        cell(workload.image.as_deref()),
+    let ready = if counted { format!("{}/{}", workload.available, workload.desired) } else { NONE.to_owned() };
+    let image = workload.image.as_deref().filter(|image| !image.is_empty());
+    vec![
+        Cell::plain(plain(&workload.id)),
+        Cell { text: workload.status.word().to_owned(), style: style::status(workload.status) },
+        Cell::plain(plain(&workload.reason)),
+        Cell::plain(ready),
+        Cell::plain(image.map_or_else(|| NONE.to_owned(), plain)),
     ]
-}
-
-fn cell(text: Option<&str>) -> String {
-    match text {
-        Some(text) if !text.is_empty() => plain(text),
-        _ => NONE.to_owned(),
-    }
 }
 
 /// How one id ended well, as one line; what would be written, as several. A fault is not said here but on standard
 /// error.
-pub fn entry(entry: &Entry) -> Option<String> {
+pub fn entry(entry: &Entry, paint: Paint) -> Option<String> {
+    let id = plain(&entry.id);
     match &entry.end {
         End::Done(outcome) => {
-            let id = plain(&entry.id);
-            Some(format!("{id}{GAP}{}{GAP}({})", outcome.word, duration::display(entry.elapsed)))
+            let word = paint.on(GOOD, &outcome.word.to_string());
+            Some(format!("{id}{GAP}{word}{GAP}{}", paint.on(FAINT, &format!("({})", span(entry.elapsed)))))
         }
-        End::Planned(request) => Some(plan(&entry.id, request)),
+        End::Planned(request) => Some(plan(&id, request, paint)),
         End::Fault(_) => None,
     }
 }
 
-fn plan(id: &str, request: &PlannedRequest) -> String {
-    let mut text = format!("{} would send\n{} {}", plain(id), request.method.as_str(), plain(&request.target));
+fn plan(id: &str, request: &PlannedRequest, paint: Paint) -> String {
+    let line = format!("{} {}", request.method.as_str(), plain(&request.target));
+    let mut text = format!("{id} would send\n{}", paint.on(HEAD, &line));
     if let Some(body) = &request.body {
         // `{:#}` indents. JSON escapes control characters itself.
         let _ = write!(text, "\n{body:#}");
@@ -97,28 +85,55 @@ fn plan(id: &str, request: &PlannedRequest) -> String {
 }
 
 /// The table of `provider list`: each with where it comes from.
-pub fn providers(rows: &[(&str, &Descriptor)]) -> String {
-    let cells = |(source, found): &(&str, &Descriptor)| {
-        [plain(&found.name), plain(&found.version), plain(&found.engine), found.world.to_owned(), plain(source)]
+pub fn providers(rows: &[(&str, &Descriptor)], look: Look) -> String {
+    let row = |(source, found): &(&str, &Descriptor)| {
+        let cells =
+            [&found.name, &found.version, &found.engine, found.world, source].map(|text| Cell::plain(plain(text)));
+        Row { cells: cells.into(), note: None }
     };
-    table(["NAME", "VERSION", "ENGINE", "WORLD", "SOURCE"], &rows.iter().map(cells).collect::<Vec<_>>())
+    Table { columns: PROVIDERS, note: None, rows: rows.iter().map(row).collect() }.lines(look)
 }
 
 /// The text of `provider inspect`.
-pub fn inspection(found: &Inspection) -> String {
+pub fn inspection(found: &Inspection, look: Look) -> String {
     let Descriptor { name, version, engine, asks, spec_schema, world } = &found.descriptor;
-    let listed = |words: &[String]| if words.is_empty() { NONE.to_owned() } else { words.join("\n         ") };
+    let size = format!("{} bytes", found.size);
+    let none = [NONE.to_owned()];
+    let listed = |words: &'_ [String]| if words.is_empty() { none.to_vec() } else { words.to_vec() };
+    let mut text = String::new();
+    let one = [("name", name.as_str()), ("version", version), ("engine", engine), ("world", world), ("size", &size)];
+    for (word, value) in one {
+        put(&mut text, word, &[value.to_owned()], look);
+    }
+    put(&mut text, "sha256", std::slice::from_ref(&found.sha256), look);
+    put(&mut text, "imports", &listed(&found.imports), look);
+    put(&mut text, "asks", &listed(asks), look);
     let schema =
         serde_json::from_str(spec_schema).map_or_else(|_| spec_schema.clone(), |json: Value| format!("{json:#}"));
-    let text = format!(
-        "name     {name}\nversion  {version}\nengine   {engine}\nworld    {world}\nsize     {} bytes\nsha256   {}\n\
-         imports  {}\nasks     {}\nspec     {schema}\n",
-        found.size,
-        found.sha256,
-        listed(&found.imports),
-        listed(asks),
-    );
-    text.lines().map(plain).fold(String::new(), |all, line| all + &line + "\n")
+    let mut lines = schema.lines();
+    put(&mut text, "spec", &[lines.next().unwrap_or(NONE).to_owned()], look);
+    for line in lines {
+        for part in width::hang(&plain(line), look.width.unwrap_or(usize::MAX)) {
+            text.push_str(&part);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A word and what there is of it, each in a line of its own, or in more on a narrow terminal.
+fn put(text: &mut String, word: &str, values: &[String], look: Look) {
+    let mut word = word;
+    for value in values {
+        let value = plain(value);
+        let room = look.width.map_or(usize::MAX, |width| width.saturating_sub(WORDS));
+        let parts = if width::columns(&value) > room { width::wrap(&value, room) } else { vec![value] };
+        for part in parts {
+            let blanks = " ".repeat(WORDS.saturating_sub(word.len()));
+            text.push_str(&format!("{}{blanks}{part}\n", look.paint.on(HEAD, word)));
+            word = "";
+        }
+    }
 }
 
 /// One line without anything that a terminal could obey, or that hides or turns around what is read. The host has

@@ -52,6 +52,14 @@ impl Listener for Lines {
         };
         self.0.push(format!("{} {how}", entry.id));
     }
+
+    fn interrupted(&mut self) {
+        self.0.push("interrupted".to_owned());
+    }
+
+    async fn refresh(&mut self) {
+        pending().await
+    }
 }
 
 fn progress(id: &str, text: &str) -> Event {

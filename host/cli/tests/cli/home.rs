@@ -1,8 +1,8 @@
 //! The built command in a folder of its own, and what it answered.
 
 use std::ffi::OsStr;
-use std::net::TcpListener;
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -19,6 +19,10 @@ impl Home {
         let path = self.0.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 
     pub fn command<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Command {
@@ -41,7 +45,13 @@ impl Home {
     /// The same for a server that takes connections and says nothing.
     pub fn with_silent_server(self) -> (Home, TcpListener) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = format!("http://{}", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
+        (self.with_server(address), listener)
+    }
+
+    /// The same for this server.
+    pub fn with_server(self, address: SocketAddr) -> Home {
+        let server = format!("http://{address}");
         std::fs::create_dir(self.0.path().join(".kube")).unwrap();
         let kubeconfig = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "here",
@@ -50,7 +60,7 @@ impl Home {
             "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}],
         });
         std::fs::write(self.0.path().join(".kube/config"), kubeconfig.to_string()).unwrap();
-        (self, listener)
+        self
     }
 }
 

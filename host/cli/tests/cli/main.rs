@@ -1,7 +1,18 @@
 //! The built command line as a user meets it, without a Kubernetes.
 
 #[cfg(test)]
+mod completion;
+#[cfg(test)]
 mod home;
-#[cfg(unix)]
+#[cfg(test)]
 mod interrupt;
+#[cfg(test)]
+mod live;
+#[cfg(test)]
 mod offline;
+#[cfg(test)]
+mod screen;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod tables;

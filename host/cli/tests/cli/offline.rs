@@ -1,6 +1,8 @@
 //! What needs no server: wrong arguments, configurations, components and specs, and a server that is not there.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -22,6 +24,13 @@ fn a_wrong_command_line(#[case] line: &str, #[case] said: &str) {
     assert_eq!(answer.code, Some(2), "{answer:?}");
     assert!(answer.stderr.contains(said), "{answer:?}");
     assert_eq!(answer.stdout, "");
+}
+
+#[test]
+fn a_wrong_command_line_that_is_no_text() {
+    let answer = Answer::of(Home::new().command(["status".as_ref(), OsStr::from_bytes(b"\xff")]).output().unwrap());
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
+    assert!(answer.stderr.starts_with("error: invalid UTF-8") && answer.stderr.lines().count() > 2, "{answer:?}");
 }
 
 #[rstest]

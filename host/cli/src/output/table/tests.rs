@@ -7,6 +7,12 @@ use workload_host::model::{Fault, FaultKind, Method, OutcomeWord};
 use super::*;
 use crate::testing::{self, outcome, workload};
 
+const PIPE: Look = Look { width: None, paint: Paint(false) };
+
+fn wide(columns: usize) -> Look {
+    Look { width: Some(columns), ..PIPE }
+}
+
 #[test]
 fn a_list() {
     let stopped = Workload {
@@ -22,7 +28,7 @@ ID                      STATUS   REASON     READY  IMAGE
 default/web             running  available  1/1    nginx:1.29
 production/a-long-name  offline  stopped    0/0    -
 ";
-    assert_eq!(listing(&[workload("default/web"), stopped]), expected);
+    assert_eq!(listing(&[workload("default/web"), stopped], PIPE), expected);
 }
 
 #[test]
@@ -39,13 +45,81 @@ ID            STATUS   REASON     READY  IMAGE       MESSAGE
 default/web   running  available  1/1    nginx:1.29  -
 default/gone  missing  not-found  -      -           there is no such deployment
 ";
-    assert_eq!(statuses([workload("default/web"), missing].iter()), expected);
+    assert_eq!(statuses([workload("default/web"), missing].iter(), PIPE), expected);
+}
+
+/// A workload that has all there is to say.
+fn failing() -> Workload {
+    Workload {
+        status: Status::Failed,
+        reason: "deadline-exceeded".to_owned(),
+        desired: 12,
+        available: 10,
+        image: Some("registry.example.com/team/shop/web:2026-01-02".to_owned()),
+        message: Some("10 of 12 replicas available; the rollout did not come further for ten minutes".to_owned()),
+        ..workload("shop/web")
+    }
 }
 
 #[test]
-fn columns_count_characters() {
-    let rows = [["é".to_owned(), "x".to_owned()], ["ab".to_owned(), "y".to_owned()]];
-    assert_eq!(table(["A", "B"], &rows), "A   B\né   x\nab  y\n");
+fn a_terminal_of_80_columns() {
+    let expected = "\
+ID           STATUS   REASON             READY  IMAGE
+default/web  running  available          1/1    nginx:1.29
+shop/web     failed   deadline-exceeded  10/12  …le.com/team/shop/web:2026-01-02
+  10 of 12 replicas available; the rollout did not come further for ten minutes
+";
+    assert_eq!(statuses([workload("default/web"), failing()].iter(), wide(80)), expected);
+}
+
+#[test]
+fn a_terminal_of_200_columns() {
+    let text = statuses([workload("default/web"), failing()].iter(), wide(200));
+    assert_eq!(text, statuses([workload("default/web"), failing()].iter(), PIPE));
+}
+
+#[test]
+fn a_component_on_a_narrow_terminal() {
+    let mut found = testing::inspection();
+    found.descriptor.spec_schema = r#"{"description":"what it is and what it takes"}"#.to_owned();
+    let expected = "\
+name     kubernetes
+version  0.1.0
+engine   kubernetes
+world    0.1
+size     4711 bytes
+sha256   c0ffee
+imports  workload:provider/
+         types@0.1.0
+asks     deployments:get
+         pods:list
+spec     {
+  \"description\": \"what
+      it is and what it
+      takes\"
+}
+";
+    assert_eq!(inspection(&found, wide(27)), expected);
+}
+
+#[test]
+fn colour_says_no_more_than_the_words() {
+    let painted = Look { width: Some(80), paint: Paint(true) };
+    let found = testing::inspection();
+    let both = |look: Look| {
+        [
+            statuses([workload("a/b"), failing()].iter(), look),
+            listing(&[workload("a/b"), failing()], look),
+            providers(&[("built-in", &found.descriptor)], look),
+            inspection(&found, look),
+        ]
+        .concat()
+    };
+    let text = both(painted);
+    assert!(text.contains("\u{1b}[31mfailed\u{1b}[0m") && text.contains("\u{1b}[32mrunning\u{1b}[0m"), "{text}");
+    let bare = text.split('\u{1b}').map(|part| part.split_once('m').filter(|_| part.starts_with('[')));
+    let bare: String = bare.zip(text.split('\u{1b}')).map(|(cut, part)| cut.map_or(part, |(_, rest)| rest)).collect();
+    assert_eq!(bare, both(wide(80)));
 }
 
 #[rstest]
@@ -65,12 +139,12 @@ fn at(id: &str, end: End) -> Entry {
 #[test]
 fn one_line_for_a_good_end() {
     let started = at("default/web", End::Done(Box::new(outcome(OutcomeWord::Started, "default/web"))));
-    assert_eq!(entry(&started).as_deref(), Some("default/web  started  (3.2 s)"));
+    assert_eq!(entry(&started, Paint(false)).as_deref(), Some("default/web  started  (3.2s)"));
 }
 
 #[test]
 fn a_fault_is_for_standard_error() {
-    assert_eq!(entry(&at("d/a", End::Fault(Fault::new(FaultKind::Denied, "x")))), None);
+    assert_eq!(entry(&at("d/a", End::Fault(Fault::new(FaultKind::Denied, "x"))), Paint(false)), None);
 }
 
 #[test]
@@ -88,7 +162,7 @@ PATCH /apis/apps/v1/namespaces/default/deployments/web/scale?fieldManager=worklo
     \"replicas\": 1
   }
 }";
-    assert_eq!(entry(&at("default/web", End::Planned(request))).as_deref(), Some(expected));
+    assert_eq!(entry(&at("default/web", End::Planned(request)), Paint(false)).as_deref(), Some(expected));
 }
 
 #[test]
@@ -98,7 +172,7 @@ fn providers_with_their_source() {
 NAME        VERSION  ENGINE      WORLD  SOURCE
 kubernetes  0.1.0    kubernetes  0.1    built-in
 ";
-    assert_eq!(providers(&[("built-in", &found.descriptor)]), expected);
+    assert_eq!(providers(&[("built-in", &found.descriptor)], PIPE), expected);
 }
 
 #[test]
@@ -117,5 +191,5 @@ spec     {
   \"type\": \"object\"
 }
 ";
-    assert_eq!(inspection(&testing::inspection()), expected);
+    assert_eq!(inspection(&testing::inspection(), PIPE), expected);
 }

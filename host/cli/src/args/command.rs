@@ -1,0 +1,206 @@
+//! The commands and the options of each.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+
+use super::help;
+use crate::duration::settle_time;
+
+// By name: of a group clap would list every member, not only those that were given.
+const FIELDS: [&str; 12] = [
+    "name",
+    "image",
+    "cpu",
+    "memory",
+    "env",
+    "command",
+    "args",
+    "replicas",
+    "pull_policy",
+    "pull_secret",
+    "container_id",
+    "command_line",
+];
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Every workload of this owner
+    List(List),
+    /// The state of workloads, read now
+    #[command(after_help = help::status())]
+    Status(Ids),
+    /// Make a workload; it is not waited for
+    Create(Box<Create>),
+    /// Make workloads run, and wait until they do
+    Start(Start),
+    /// Stop workloads, and wait until nothing of them runs
+    Stop(Stop),
+    /// Delete workloads, and wait until they are gone
+    Delete(Delete),
+    /// The provider components themselves
+    #[command(subcommand)]
+    Provider(Provider),
+    /// A script that lets a shell complete commands, options and their values
+    Completion(Completion),
+}
+
+/// `list`
+#[derive(Debug, Args)]
+#[command(after_help = help::list())]
+pub struct List {
+    /// In all namespaces, not only one
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
+}
+
+/// The workloads meant.
+#[derive(Debug, Args)]
+pub struct Ids {
+    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+/// `create`
+#[derive(Debug, Args)]
+#[command(after_help = help::create(), override_usage = help::CREATE_USAGE)]
+pub struct Create {
+    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    #[arg(required_unless_present = "file", requires = "image")]
+    pub name: Option<String>,
+    /// Read what to make from a JSON file, `-` for standard input
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = FIELDS, value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// What to make, field by field.
+    #[command(flatten)]
+    pub fields: Fields,
+    /// Print what would be sent, and write nothing
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// A workload described by options.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Fields {
+    /// The image to run
+    #[arg(long)]
+    pub image: Option<String>,
+    /// CPU it gets, such as 500m or 2
+    #[arg(long, value_name = "QUANTITY")]
+    pub cpu: Option<String>,
+    /// Memory it gets, such as 256Mi
+    #[arg(long, value_name = "QUANTITY")]
+    pub memory: Option<String>,
+    /// An environment variable; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub env: Vec<String>,
+    // Words with a hyphen are not taken without `--`: `--plan` or `-n` after a command would become a part of it.
+    /// The command to run instead of the image's; from the first word that begins with a hyphen on after `--`
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    pub command: Vec<String>,
+    /// The arguments of the command; a word that begins with a hyphen as --args=-x
+    #[arg(long, value_name = "WORD", num_args = 1..)]
+    pub args: Vec<String>,
+    /// How many are to run [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub replicas: Option<u32>,
+    /// When to pull the image: Always, IfNotPresent or Never
+    #[arg(long, value_name = "POLICY")]
+    pub pull_policy: Option<String>,
+    /// The name of a secret to pull the image with; may be repeated
+    #[arg(long, value_name = "NAME", action = ArgAction::Append)]
+    pub pull_secret: Vec<String>,
+    /// The Manager's own id of this workload, for the id label
+    #[arg(long, value_name = "ID")]
+    pub container_id: Option<String>,
+    /// The command to run, word by word; after those of --command
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command_line: Vec<String>,
+}
+
+/// `start`
+#[derive(Debug, Args)]
+#[command(after_help = help::start())]
+pub struct Start {
+    /// The workloads.
+    #[command(flatten)]
+    pub ids: Ids,
+    /// How long a workload must have been available, such as 1s [default: the provider's]
+    #[arg(long, value_name = "TIME", value_parser = settle_time)]
+    pub settle: Option<Duration>,
+    /// Print what would be sent, and write nothing
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// `stop`
+#[derive(Debug, Args)]
+#[command(after_help = help::stop())]
+pub struct Stop {
+    /// The workloads.
+    #[command(flatten)]
+    pub ids: Ids,
+    /// Why it is stopped; makes a difference for some providers only
+    #[arg(long, default_value = "preserve")]
+    pub intent: Intent,
+    /// Print what would be sent, and write nothing
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// `delete`
+#[derive(Debug, Args)]
+#[command(after_help = help::delete())]
+pub struct Delete {
+    /// The workloads.
+    #[command(flatten)]
+    pub ids: Ids,
+    /// Why it is deleted; makes a difference for some providers only
+    #[arg(long, default_value = "terminal")]
+    pub intent: Intent,
+    /// Print what would be sent, and write nothing
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// Why something is stopped or deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Intent {
+    /// It is to be started again
+    Preserve,
+    /// It failed and may be recovered
+    RecoverableFailure,
+    /// It was just made and is taken back
+    RollbackFresh,
+    /// It is not needed any more
+    Terminal,
+    /// Whatever holds it back
+    Forced,
+}
+
+/// `provider`
+#[derive(Debug, Subcommand)]
+pub enum Provider {
+    /// The providers that this command would use
+    #[command(after_help = help::provider_list())]
+    List,
+    /// What a component says of itself: name, version, what it asks for, the schema of its specs
+    #[command(after_help = help::provider_inspect())]
+    Inspect {
+        /// The component
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+}
+
+/// `completion`
+#[derive(Debug, Args)]
+#[command(after_help = help::completion())]
+pub struct Completion {
+    /// The shell that is to read it
+    pub shell: Shell,
+}

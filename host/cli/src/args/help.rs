@@ -1,0 +1,136 @@
+//! What stands below the options in the help of each command: examples first of all.
+//!
+//! Lines have at most 78 characters: clap wraps longer ones on a terminal of 80 columns.
+
+use clap::builder::{StyledStr, Styles};
+
+/// Two forms, since clap would show one with everything optional.
+pub const CREATE_USAGE: &str = "\
+workload create [OPTIONS] <NAME> --image <IMAGE> [-- <COMMAND>...]
+       workload create [OPTIONS] --file <FILE>";
+
+const ALL: &str = "\
+Examples:
+  workload create web --image nginx:1.29 --cpu 100m --memory 64Mi
+  workload start web                    wait until it runs
+  workload stop web api batch/nightly   several at once, in two namespaces
+  workload list -A -o json              in all namespaces, for a program
+  workload delete web --plan            print what would be sent, write nothing
+  workload start --help                 one command in detail
+
+Exit codes:
+  0 ok, 1 other, 2 usage or configuration, 3 not found, 4 unauthorized,
+  5 forbidden, 6 unavailable, 7 timeout, 8 rollout failed, 9 invalid id,
+  10 conflict, 11 superseded, 12 not owned, 13 denied by policy,
+  14 provider fault, 15 unsupported, 130 interrupted. Of several, the highest.
+
+Environment:
+  KUBECONFIG      files to merge, as kubectl does; else ~/.kube/config
+  NO_COLOR        no colour, if set to anything, unless --color says otherwise
+  CLICOLOR_FORCE  colour also where there is no terminal
+  TERM            where it is dumb, lines are plain, one below the other";
+
+const LIST: &str = "\
+Examples:
+  workload list                         the namespace of the context
+  workload list -n shop                 another one
+  workload list -A --owner node-7       all, of another owner
+  workload list -o json | jq -r '.workloads[].id'";
+
+const STATUS: &str = "\
+Examples:
+  workload status web
+  workload status web batch/nightly     several, in two namespaces
+  workload status web -o json | jq -r .reason
+
+It ends with 0 when the state is known, missing included.";
+
+const CREATE: &str = "\
+Examples:
+  workload create web --image nginx:1.29 --env MODE=fast --env LEVEL=2
+  workload create job --image busybox:1.37 -- sh -c 'sleep 3600'
+  workload create -f web.json
+  echo '[{\"name\":\"a\",\"image\":\"nginx\"}]' | workload create -f -
+
+A file holds one JSON object, or a list of them, each with `name` (or `id`),
+perhaps `container_id`, and the provider's own fields, whose schema
+`workload provider inspect FILE` shows.";
+
+const START: &str = "\
+Examples:
+  workload start web                    wait until it runs, for 5 minutes
+  workload start web api --timeout 90s  two at once, for less
+  workload start web --settle 10s       until it has run for 10 seconds
+  workload start web --plan             print what would be sent, write nothing";
+
+const STOP: &str = "\
+Examples:
+  workload stop web                     wait until nothing of it runs
+  workload stop web api batch/nightly   several at once, in two namespaces
+  workload stop web -o json | jq .elapsed_ms
+  workload stop web --plan              print what would be sent, write nothing";
+
+const DELETE: &str = "\
+Examples:
+  workload delete web                   wait until it is gone
+  workload delete web api --timeout 30s
+  workload delete web --plan            print what would be sent, write nothing";
+
+const PROVIDER_LIST: &str = "\
+Examples:
+  workload provider list
+  workload provider list --component mine.wasm";
+
+const PROVIDER_INSPECT: &str = "\
+Examples:
+  workload provider inspect mine.wasm
+  workload provider inspect mine.wasm -o json | jq .spec_schema";
+
+const COMPLETION: &str = "\
+Examples:
+  workload completion bash > ~/.local/share/bash-completion/completions/workload
+  workload completion zsh > \"${fpath[1]}/_workload\"
+  workload completion fish > ~/.config/fish/completions/workload.fish
+
+Each is found by the next shell that is started. For this shell only:
+  source <(workload completion bash)    (also zsh)
+  workload completion fish | source
+
+In a file that the shell reads when it starts:
+  elvish, in rc.elv:       eval (workload completion elvish | slurp)
+  powershell, in $PROFILE: workload completion powershell | Out-String |
+                             Invoke-Expression";
+
+macro_rules! shown {
+    ($($name:ident $text:ident)*) => {
+        $(
+            /// Below the options of the command of this name.
+            pub fn $name() -> StyledStr {
+                styled($text)
+            }
+        )*
+    };
+}
+
+shown! {
+    all ALL
+    list LIST
+    status STATUS
+    create CREATE
+    start START
+    stop STOP
+    delete DELETE
+    provider_list PROVIDER_LIST
+    provider_inspect PROVIDER_INSPECT
+    completion COMPLETION
+}
+
+/// One or two words and a colon are a heading, and look like clap's own.
+fn styled(text: &str) -> StyledStr {
+    let head = *Styles::styled().get_header();
+    let lines = text.lines().map(|line| {
+        let heading = line.ends_with(':') && line.split(' ').count() <= 2;
+        if heading { format!("{head}{line}{head:#}") } else { line.to_owned() }
+    });
+    StyledStr::from(lines.collect::<Vec<_>>().join("\n"))
+}
