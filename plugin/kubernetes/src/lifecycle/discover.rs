@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use workload_guest::{Cx, Fault, FaultKind, Scope, Workload, fault, join_all};
+use workload_guest::{Cx, Failure, Fault, FaultKind, Scope, Workload, fault, join_all};
 
 use super::case::{PATIENT_MS, not_ours};
 use crate::answer::{Class, Trouble};
@@ -12,6 +12,10 @@ use crate::ownership::{self, Owned};
 use crate::read::{Group, Listing, Look, Reads, Sight, get, list, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want, missing, unknown};
+
+/// How many workloads one turn tells of. The host takes 8 MiB of a turn; a workload with its facts and messages is well
+/// below 4 KiB, and a list has some 100,000 at most: few turns beside its pages.
+const EMITTED_AT_ONCE: usize = 1_000;
 
 /// What a place is called that is all of them.
 const EVERYWHERE: &str = "all namespaces";
@@ -49,10 +53,7 @@ async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bo
         cx.incomplete(name, ended(cx, trouble));
     }
     let mut last = workloads(cx, &group, &listing).await;
-    for workload in last.values() {
-        cx.emit(workload.clone());
-    }
-    if !follow {
+    if emit(cx, last.values()).await.is_err() || !follow {
         return;
     }
     loop {
@@ -72,10 +73,9 @@ async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bo
             }
         };
         let mut now = workloads(cx, &group, &listing).await;
-        for (target, workload) in &now {
-            if last.get(target) != Some(workload) {
-                cx.emit(workload.clone());
-            }
+        let changed = now.iter().filter(|(target, workload)| last.get(target) != Some(workload));
+        if emit(cx, changed.map(|(_, workload)| workload)).await.is_err() {
+            return;
         }
         let unlisted: Vec<Target> = last.keys().filter(|target| !now.contains_key(target)).cloned().collect();
         for target in unlisted {
@@ -87,6 +87,17 @@ async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bo
         }
         last = now;
     }
+}
+
+/// Emits workloads, over as many turns as it takes.
+async fn emit<'a>(cx: &Cx, workloads: impl Iterator<Item = &'a Workload>) -> Result<(), Failure> {
+    for (place, workload) in workloads.enumerate() {
+        if place > 0 && place % EMITTED_AT_ONCE == 0 {
+            cx.sleep(0).await?;
+        }
+        cx.emit(workload.clone());
+    }
+    Ok(())
 }
 
 /// Why a workload is no longer listed: it is gone, or its labels were edited away, which only a read of it tells.
