@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use rstest::rstest;
 use serde_json::json;
-use workload_suite::{Cli, Cluster, Namespace, Ran, until, wait};
+use workload_suite::{Cli, Ran, Server, until, wait};
 
-/// The kubeconfig `name` of the cluster with `edit` done to its text.
-fn edited(name: &str, edit: impl FnOnce(String) -> String) -> tempfile::TempPath {
-    let text = std::fs::read_to_string(Cluster::file(name)).unwrap();
+/// The kubeconfig `name` of the server with `edit` done to its text.
+fn edited(server: &Server, name: &str, edit: impl FnOnce(String) -> String) -> tempfile::TempPath {
+    let text = std::fs::read_to_string(server.file(name)).unwrap();
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     std::fs::write(&path, edit(text)).unwrap();
     path
@@ -15,40 +16,50 @@ fn edited(name: &str, edit: impl FnOnce(String) -> String) -> tempfile::TempPath
 
 /// The document says what the exit code says, and neither stream holds the token or the server's address.
 #[track_caller]
-fn says(ran: Ran, code: i32, status: &str, reason: &str) {
+fn says(server: &Server, ran: Ran, code: i32, status: &str, reason: &str) {
     let ran = ran.exits(code);
     let document = ran.json();
     assert_eq!((&document["status"], &document["reason"]), (&json!(status), &json!(reason)), "{document}");
-    let token = std::fs::read_to_string(Cluster::file("token")).unwrap();
+    let token = std::fs::read_to_string(server.file("token")).unwrap();
     for text in [&ran.stdout, &ran.stderr] {
         assert!(!text.contains(token.trim()) && !text.contains("127.0.0.1"), "{text}");
     }
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn an_engine_that_gives_no_answer_is_unknown_and_never_missing() {
-    let token = std::fs::read_to_string(Cluster::file("token")).unwrap().trim().to_owned();
-    let nobody = edited("kubeconfig-token", |text| text.replace(&token, "wrong"));
-    says(Cli::new(&nobody).json(&["status", "default/web"]), 4, "unknown", "unauthorized");
-    says(Cli::new(&Cluster::file("kubeconfig-nobody")).json(&["status", "default/web"]), 5, "unknown", "forbidden");
+#[case::real(Server::real())]
+fn an_engine_that_gives_no_answer_is_unknown_and_never_missing(#[case] server: Server) {
+    let token = std::fs::read_to_string(server.file("token")).unwrap().trim().to_owned();
+    let nobody = edited(&server, "kubeconfig-token", |text| text.replace(&token, "wrong"));
+    says(&server, Cli::new(&nobody).json(&["status", "default/web"]), 4, "unknown", "unauthorized");
+    says(
+        &server,
+        Cli::new(&server.file("kubeconfig-nobody")).json(&["status", "default/web"]),
+        5,
+        "unknown",
+        "forbidden",
+    );
 
-    let elsewhere = edited("kubeconfig-token", |text| {
+    let elsewhere = edited(&server, "kubeconfig-token", |text| {
         let (_, rest) = text.split_once("https://").unwrap();
-        let (address, _) = rest.split_once('"').unwrap();
+        let address = rest.split(['"', ',', '}', '\n']).next().unwrap();
         // Port 1 has no listener on a machine that runs tests.
         text.replace(address, "127.0.0.1:1")
     });
-    says(Cli::new(&elsewhere).json(&["status", "default/web"]), 6, "unknown", "unreachable");
+    says(&server, Cli::new(&elsewhere).json(&["status", "default/web"]), 6, "unknown", "unreachable");
     let fault = Cli::new(&elsewhere).json(&["start", "default/web", "--timeout", "2s"]);
     let fault = fault.exits(6).json();
     assert_eq!(fault["error"]["kind"], "unavailable", "{fault}");
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn bad_ids_and_what_is_not_there() {
-    let ns = Namespace::new("ids");
+#[case::real(Server::real())]
+fn bad_ids_and_what_is_not_there(#[case] server: Server) {
+    let ns = server.namespace("ids");
     let cli = ns.cli();
     for bad in ["a/b/c", "UPPER", "a%2Fscale", "..", "a?b"] {
         let ran = cli.json(&["status", bad]).exits(9);
@@ -63,20 +74,24 @@ fn bad_ids_and_what_is_not_there() {
     assert_eq!(spec["error"]["kind"], "invalid-spec", "{spec}");
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn a_list_names_the_place_that_could_not_be_read() {
-    let nobody = Cli::new(&Cluster::file("kubeconfig-nobody"));
+#[case::real(Server::real())]
+fn a_list_names_the_place_that_could_not_be_read(#[case] server: Server) {
+    let nobody = Cli::new(&server.file("kubeconfig-nobody"));
     let listed = nobody.json(&["list", "--namespace", "default"]).exits(5).json();
     assert_eq!(listed["workloads"], json!([]), "{listed}");
     assert_eq!(listed["incomplete"][0]["place"], "default", "{listed}");
     assert_eq!(listed["incomplete"][0]["error"]["kind"], "forbidden", "{listed}");
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn a_start_that_cannot_finish_times_out_with_what_it_waited_for() {
-    let ns = Namespace::new("timeout");
+#[case::real(Server::real())]
+fn a_start_that_cannot_finish_times_out_with_what_it_waited_for(#[case] server: Server) {
+    let ns = server.namespace("timeout");
     let cli = ns.cli();
     let huge = ["create", "web", "--image", workload_suite::IMAGE, "--pull-policy", "Never", "--memory", "900Gi"];
     cli.run(&huge).exits(0);
@@ -86,10 +101,12 @@ fn a_start_that_cannot_finish_times_out_with_what_it_waited_for() {
     cli.json(&["delete", "web"]).exits(0);
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn an_interrupt_ends_the_wait_within_moments() {
-    let ns = Namespace::new("interrupt");
+#[case::real(Server::real())]
+fn an_interrupt_ends_the_wait_within_moments(#[case] server: Server) {
+    let ns = server.namespace("interrupt");
     let cli = ns.cli();
     cli.run(&[
         "create",
@@ -106,7 +123,7 @@ fn an_interrupt_ends_the_wait_within_moments() {
     .exits(0);
     cli.json(&["stop", "web"]).exits(0);
     let child = cli.with(&["--output", "json"]).spawn(&["start", "web"]);
-    until("the start has written the count", || ns.object("deployment", "web")["spec"]["replicas"] == 1);
+    until("the start has written the count", || ns.deployment("web")["spec"]["replicas"] == 1);
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let since = std::time::Instant::now();

@@ -1,6 +1,8 @@
-//! The main job on a real Kubernetes, through the released command: what is right is what happens here.
+//! The main job on a real Kubernetes and on the emulated one, through the released command: what is right is what happens here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod broken;
 mod faults;
 mod life;
+mod many;
 mod sandbox;

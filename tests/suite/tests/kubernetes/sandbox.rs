@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use rstest::rstest;
 use workload_host::model::{OutcomeWord, Ownership, Spec, StopIntent};
 use workload_host::transport::{Connection, KubeconfigOptions, TransportLimits};
 use workload_host::{Manager, Options, Places, Provider, Report, Settings, Source};
-use workload_suite::{Cli, Cluster, IMAGE, Namespace, SLEEPER, component};
+use workload_suite::{Cli, IMAGE, Namespace, SLEEPER, Server, component};
 
 /// A provider's connection to the cluster as `kubeconfig` says, for one namespace.
-fn provider(kubeconfig: &Path, ns: &Namespace, settings: &[(&str, &str)]) -> Provider {
+fn provider(kubeconfig: &Path, ns: &Namespace<'_>, settings: &[(&str, &str)]) -> Provider {
     let options = KubeconfigOptions { file: Some(kubeconfig.to_owned()), ..KubeconfigOptions::default() };
     let connection = Connection::from_kubeconfig(options).unwrap();
     Provider {
@@ -36,21 +37,21 @@ fn word(report: &Report) -> OutcomeWord {
 }
 
 /// What must never be in a provider's memory, by name: the credential, what proves the server, and where it is.
-fn secrets(kubeconfig: &Path) -> Vec<(&'static str, Vec<u8>)> {
+fn secrets(server: &Server, kubeconfig: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let text = std::fs::read_to_string(kubeconfig).unwrap();
     // Of the flow style `{key: value, key: value}` that the cluster writes.
     let value = |key: &str| {
         let rest = text.split_once(&format!("{key}: ")).map(|(_, rest)| rest)?;
         Some(rest.split([',', '}', '\n']).next()?.trim_matches('"').as_bytes().to_vec())
     };
-    let server = value("server").expect("a server");
-    let address = server.strip_prefix(b"https://").expect("https").to_vec();
-    let mut secrets = vec![("server", server), ("address", address)];
+    let url = value("server").expect("a server");
+    let address = url.strip_prefix(b"https://").expect("https").to_vec();
+    let mut secrets = vec![("server", url), ("address", address)];
     for key in ["certificate-authority-data", "client-certificate-data", "client-key-data", "token"] {
         secrets.extend(value(key).map(|value| (key, value)));
     }
     // The same as PEM, where a part of a line is enough to tell.
-    let pem = std::fs::read_to_string(Cluster::file("ca.crt")).unwrap();
+    let pem = std::fs::read_to_string(server.file("ca.crt")).unwrap();
     secrets.push(("certificate authority", pem.lines().nth(1).unwrap().as_bytes().to_vec()));
     // What was freed has its first bytes written over by the allocator, so a part of a long one is enough to tell.
     secrets
@@ -63,13 +64,16 @@ fn holds(memory: &[u8], wanted: &[u8]) -> bool {
     memory.windows(wanted.len()).any(|window| window == wanted)
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-async fn no_secret_enters_the_guest_in_a_whole_life() {
+#[case::real(Server::real())]
+#[tokio::test(flavor = "multi_thread")]
+async fn no_secret_enters_the_guest_in_a_whole_life(#[case] server: Server) {
     for file in ["kubeconfig-token", "kubeconfig"] {
-        let ns = Namespace::new("memory");
-        let kubeconfig = Cluster::file(file);
-        let secrets = secrets(&kubeconfig);
+        let ns = server.namespace("memory");
+        let kubeconfig = server.file(file);
+        let secrets = secrets(&server, &kubeconfig);
         assert!(
             secrets.iter().any(|(name, _)| *name == "token" || *name == "client-key-data"),
             "a credential is looked for"
@@ -109,10 +113,12 @@ async fn no_secret_enters_the_guest_in_a_whole_life() {
     }
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn the_provider_imports_types_only() {
-    let cli = Cli::new(&Cluster::file("kubeconfig"));
+#[case::real(Server::real())]
+fn the_provider_imports_types_only(#[case] server: Server) {
+    let cli = Cli::new(&server.file("kubeconfig"));
     let path = component("kubernetes");
     let inspected = cli.json(&["provider", "inspect", path.to_str().unwrap()]).exits(0).json();
     let imports: BTreeSet<_> = inspected["imports"].as_array().unwrap().iter().map(|i| i.as_str().unwrap()).collect();
@@ -124,16 +130,19 @@ fn the_provider_imports_types_only() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("evil:net/sockets@1.0.0"), "{refused}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-async fn a_running_manager_swaps_its_provider_between_two_operations() {
-    let ns = Namespace::new("swap");
+#[case::real(Server::real())]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_manager_swaps_its_provider_between_two_operations(#[case] server: Server) {
+    let ns = server.namespace("swap");
     let id = ns.id("web");
     let ids = || vec![id.clone()];
     let manager = Manager::new(Settings::default()).unwrap();
     let kubernetes = || Source::File(component("kubernetes"));
     // The Kubernetes provider has no such setting; the other one shows by it that it is the one that runs.
-    let given = provider(&Cluster::file("kubeconfig"), &ns, &[("behaviour", "echo")]);
+    let given = provider(&server.file("kubeconfig"), &ns, &[("behaviour", "echo")]);
     manager.load("engine", kubernetes(), given).await.unwrap();
     let options = Options::default();
     assert_eq!(word(&manager.create("engine", vec![sleeper(&id)], options).finish().await), OutcomeWord::Created);
@@ -158,13 +167,15 @@ async fn a_running_manager_swaps_its_provider_between_two_operations() {
     manager.swap("engine", kubernetes()).await.unwrap();
     let delete = manager.delete("engine", ids(), StopIntent::Terminal, options).finish().await;
     assert_eq!(word(&delete), OutcomeWord::Deleted);
-    assert_eq!(ns.names("deployments,replicasets,pods"), Vec::<String>::new());
+    assert_eq!(ns.left(), Vec::<String>::new());
 }
 
-#[test]
+#[rstest]
+#[case::emulator(Server::emulator())]
 #[ignore = "needs the real cluster: make test"]
-fn another_component_needs_no_other_command() {
-    let ns = Namespace::new("component");
+#[case::real(Server::real())]
+fn another_component_needs_no_other_command(#[case] server: Server) {
+    let ns = server.namespace("component");
     let cli = ns.cli();
     cli.create_sleeper("web", &[]);
     let other = component("hostile-script");
@@ -176,5 +187,5 @@ fn another_component_needs_no_other_command() {
     let same = cli.with(&["--component", file.to_str().unwrap()]);
     same.json(&["start", "web"]).exits(0);
     same.json(&["delete", "web"]).exits(0);
-    assert_eq!(ns.names("deployments,replicasets,pods"), Vec::<String>::new());
+    assert_eq!(ns.left(), Vec::<String>::new());
 }
