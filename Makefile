@@ -1,7 +1,7 @@
 # What a person types. Everything a fresh machine lacks is installed by these targets; only rustup, a C toolchain
 # and, for the real cluster, Go and root must be there.
 .DEFAULT_GOAL := build
-.PHONY: build components test lint fmt cluster cluster-down clean toolchain
+.PHONY: build components demo test lint fmt cluster cluster-down clean toolchain
 
 WASM := wasm32-unknown-unknown
 COMPONENTS := target/components
@@ -18,13 +18,27 @@ toolchain:
 # Providers are built before what embeds them; cp only what changed, so that nothing is built again for nothing.
 components: toolchain
 	cargo build --locked --profile component --target $(WASM) -p workload-kubernetes
+	cargo build --locked --profile component --target $(WASM) -p workload-guest --examples
 	cargo build --locked --profile component --target $(WASM) -p workload-hostile --examples
 	@mkdir -p $(COMPONENTS)
 	@put() { cmp -s "$$1" "$$2" || cp "$$1" "$$2"; }; \
 	put $(BUILT)/workload_kubernetes.wasm $(COMPONENTS)/kubernetes.wasm; \
+	put $(BUILT)/examples/glance.wasm $(COMPONENTS)/glance.wasm; \
 	for f in $(BUILT)/examples/hostile_*.wasm; do \
 	  case $$f in *-????????????????.wasm) continue;; esac; \
 	  n=$$(basename $$f | tr _ -); put $$f $(COMPONENTS)/$$n; done
+
+# The life of a workload, on an emulated Kubernetes. With KUBECONFIG set: on that cluster, after asking. With CLUSTER=real:
+# on the one that `make cluster` starts.
+demo: components
+	cargo build --release --locked -p workload -p workload-demo
+ifeq ($(CLUSTER),real)
+	@up=$$(tests/cluster/cluster status >/dev/null 2>&1 && echo was); $(MAKE) --no-print-directory cluster; \
+	trap '[ -n "$$up" ] || tests/cluster/cluster down' EXIT; \
+	KUBECONFIG=target/cluster/kubeconfig target/release/workload-demo --yes --image localhost/busybox:1 --pull-policy Never
+else
+	@target/release/workload-demo
+endif
 
 # Every test; says at the end how many ran, and which were left out and why.
 test:
@@ -35,7 +49,7 @@ lint: components
 	@rustup --quiet component add clippy rustfmt
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked --target $(WASM) -p workload-kubernetes -p workload-hostile --lib --examples -- -D warnings
+	cargo clippy --locked --target $(WASM) -p workload-kubernetes -p workload-guest -p workload-hostile --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	@tests/tools shellcheck
 	shellcheck .ci/run tests/run tests/tools tests/cluster/cluster tests/cluster/selftest tests/cluster/genmod tests/cluster/lib/*
