@@ -35,7 +35,6 @@ mod queue;
 mod quota;
 mod replicaset;
 mod scheduler;
-mod selector;
 mod taint;
 mod unscheduled;
 

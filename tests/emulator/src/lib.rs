@@ -43,6 +43,7 @@ pub mod resource;
 pub mod scenario;
 pub mod schema;
 pub mod script;
+pub mod selector;
 pub mod serve;
 pub mod state;
 pub mod store;

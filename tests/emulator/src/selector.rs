@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
+use crate::value::{list, map, text};
+
 mod parse;
 
 /// Requirements that must all hold.
@@ -42,9 +46,36 @@ impl Selector {
         parse::parse(text).map(Selector)
     }
 
+    /// Reads the selector that stands in the spec of a workload. An operator that does not exist was refused when the
+    /// object was written.
+    pub fn of(value: &Value) -> Selector {
+        let labels = map(value, "/matchLabels").iter().map(|(key, value)| Requirement {
+            key: key.clone(),
+            operator: Operator::In,
+            values: value.as_str().map(str::to_owned).into_iter().collect(),
+        });
+        let expressions = list(value, "/matchExpressions").iter().map(|expression| Requirement {
+            key: text(expression, "/key").to_owned(),
+            operator: match text(expression, "/operator") {
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::Missing,
+                _ => Operator::In,
+            },
+            values: list(expression, "/values").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        });
+        Selector(labels.chain(expressions).collect())
+    }
+
     /// No requirement.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a workload with this selector takes an object with these labels. An empty one takes nothing: a workload
+    /// that selects everything is refused.
+    pub fn takes(&self, labels: &BTreeMap<String, String>) -> bool {
+        !self.is_empty() && self.matches(labels)
     }
 
     /// Whether labels are selected.

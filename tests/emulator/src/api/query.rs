@@ -2,10 +2,10 @@
 
 use crate::call::Query;
 use crate::error::{ApiError, Cause};
+use crate::selector::Selector;
 
 use super::fields::FieldSelector;
 use super::quote::quoted;
-use super::selector::Selector;
 
 /// Takes a query apart. Pairs that cannot be decoded, or that hold a `;`, are left out.
 pub fn parse(text: &str) -> Query {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::Cluster;
 use super::fields::View;
-use super::selector::Selector;
 use crate::error::ApiError;
 use crate::registry::{Part, metadata};
 use crate::resource::Resource;
+use crate::selector::Selector;
 use crate::store::Key;
 
 impl Cluster {

@@ -7,20 +7,11 @@ use serde_json::{Value, json};
 
 use crate::resource::Resource;
 use crate::store::{Key, Object};
-
-/// The text at a JSON pointer; empty if there is none.
-pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
+pub(super) use crate::value::{list, text};
 
 /// The number at a JSON pointer; 0 if there is none.
 pub(super) fn int(value: &Value, pointer: &str) -> i64 {
     value.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
-}
-
-/// The list at a JSON pointer; empty if there is none.
-pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The texts of an object at a JSON pointer, such as labels.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fields::{View, int, text, texts};
-use super::selector::Selector;
+use crate::selector::Selector;
 
 /// The annotation with the number of a rollout.
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";

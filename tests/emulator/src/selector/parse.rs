@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::quote::quoted;
 use super::{Operator, Requirement};
+use crate::api::quote::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rstest::rstest;
+use serde_json::json;
 
 use super::*;
 use crate::api::query;
@@ -10,7 +11,7 @@ use crate::api::query;
 #[test]
 fn the_words_are_those_of_the_real_server() {
     let mut wrong = Vec::new();
-    for line in include_str!("../../../testdata/label-selectors.txt").lines() {
+    for line in include_str!("../../testdata/label-selectors.txt").lines() {
         let (text, said) = line.split_once('\t').unwrap();
         let text = query::parse(&format!("s={text}")).get("s").unwrap().to_owned();
         let found = Selector::parse(&text).err().unwrap_or_else(|| "OK".to_owned());
@@ -52,4 +53,19 @@ proptest! {
         let _ = Selector::parse(&text);
         let _ = Selector::parse(&near);
     }
+}
+
+#[rstest]
+#[case::equal(json!({"matchLabels": {"app": "a"}}), true)]
+#[case::other(json!({"matchLabels": {"app": "b"}}), false)]
+#[case::in_a_list(json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["b", "a"]}]}), true)]
+#[case::not_in(json!({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}), false)]
+#[case::absent_is_not_in(json!({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["a"]}]}), true)]
+#[case::exists(json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]}), true)]
+#[case::does_not_exist(json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}), false)]
+#[case::both(json!({"matchLabels": {"app": "a"}, "matchExpressions": [{"key": "x", "operator": "Exists"}]}), false)]
+#[case::empty(json!({}), false)]
+fn a_selector_takes_labels(#[case] selector: Value, #[case] taken: bool) {
+    let labels = [("app".to_owned(), "a".to_owned())].into();
+    assert_eq!(Selector::of(&selector).takes(&labels), taken);
 }
