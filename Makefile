@@ -1,7 +1,7 @@
 # What a person types. Everything a fresh machine lacks is installed by these targets; only rustup, a C toolchain
 # and, for the real cluster, Go and root must be there.
 .DEFAULT_GOAL := build
-.PHONY: build components demo test lint fmt cluster cluster-down clean toolchain
+.PHONY: build components release demo test lint fmt cluster cluster-down clean toolchain
 
 WASM := wasm32-unknown-unknown
 COMPONENTS := target/components
@@ -28,16 +28,22 @@ components: toolchain
 	  case $$f in *-????????????????.wasm) continue;; esac; \
 	  n=$$(basename $$f | tr _ -); put $$f $(COMPONENTS)/$$n; done
 
+# What is released, and the demo, built together: apart they would need some parts with other features.
+release: components
+	cargo build --release --locked -p workload -p workload-demo
+
 # The life of a workload, on an emulated Kubernetes. With KUBECONFIG set: on that cluster, after asking. With CLUSTER=real:
 # on the one that `make cluster` starts.
-demo: components
-	cargo build --release --locked -p workload -p workload-demo
+demo: release
 ifeq ($(CLUSTER),real)
-	@up=$$(tests/cluster/cluster status >/dev/null 2>&1 && echo was); $(MAKE) --no-print-directory cluster; \
-	trap '[ -n "$$up" ] || tests/cluster/cluster down' EXIT; \
+	@up=$$(tests/cluster/cluster status >/dev/null 2>&1 && echo was); \
+	trap '[ -n "$$up" ] || tests/cluster/cluster down' EXIT; trap 'exit 130' INT TERM; \
+	$(MAKE) --no-print-directory cluster || exit 1; \
 	KUBECONFIG=target/cluster/kubeconfig target/release/workload-demo --yes --image localhost/busybox:1 --pull-policy Never
-else
+else ifeq ($(CLUSTER),)
 	@target/release/workload-demo
+else
+	$(error CLUSTER=$(CLUSTER): the only one is CLUSTER=real)
 endif
 
 # Every test; says at the end how many ran, and which were left out and why.

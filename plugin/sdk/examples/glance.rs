@@ -19,7 +19,10 @@ async fn look(cx: &Cx, id: &str) -> Result<Workload, Fault> {
     }
     let object: Value = serde_json::from_slice(&answer.bytes)
         .map_err(|_| Fault::new(FaultKind::Malformed, "the answer is not JSON"))?;
-    let count = |pointer: &str, absent: u64| object.pointer(pointer).and_then(Value::as_u64).unwrap_or(absent) as u32;
+    let count = |pointer: &str, absent: u32| {
+        let number = object.pointer(pointer).and_then(Value::as_u64);
+        number.map_or(absent, |number| u32::try_from(number).unwrap_or(u32::MAX))
+    };
     let (desired, available) = (count("/spec/replicas", 1), count("/status/availableReplicas", 0));
     let (status, reason) = match (desired, available) {
         (0, _) => (Status::Offline, "stopped"),

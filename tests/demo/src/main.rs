@@ -45,6 +45,18 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Ctrl-C, the end of the terminal, or a polite kill.
+async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let waits = kinds.into_iter().filter_map(|kind| signal(kind).ok()).map(|mut told| {
+        Box::pin(async move {
+            told.recv().await;
+        })
+    });
+    futures_util::future::select_all(waits).await;
+}
+
 async fn run() -> anyhow::Result<()> {
     let mut options = Options::parse();
     options.workload = options
@@ -55,7 +67,7 @@ async fn run() -> anyhow::Result<()> {
     let mut play = play::Play::new(&options, &stage);
     let end = tokio::select! {
         end = play.all() => end,
-        _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("interrupted")),
+        () = told_to_end() => Err(anyhow::anyhow!("interrupted")),
     };
     // Whatever happened, nothing is left on the cluster.
     let cleaned = play.clean().await;

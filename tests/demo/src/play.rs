@@ -30,9 +30,6 @@ const NO_SUCH_IMAGE: &str = "busybox:does-not-exist";
 /// How `start` ends when it gives up on a rollout: by time, or because it can never finish.
 const NOT_STARTED: &[i32] = &[7, 8];
 
-/// How `create` ends when the name is taken.
-const CONFLICT: i32 = 10;
-
 /// The play, and what it has made so far.
 pub struct Play<'a> {
     options: &'a Options,
@@ -104,13 +101,9 @@ impl Play<'_> {
         let Options { image, pull_policy, .. } = self.options;
         let replicas = replicas.to_string();
         let what = ["create", name, "--image", image, "--pull-policy", pull_policy, "--replicas", &replicas];
-        // Before the answer: it can be lost. `create` never adopts, so what had this name already stays somebody's own.
+        self.run(&[&what[..], &["--", "sh", "-c", SCRIPT]].concat(), &[0]).await?;
+        // Only what was certainly made here is deleted at the end.
         self.made.push(name);
-        let code = self.ends(&[&what[..], &["--", "sh", "-c", SCRIPT]].concat()).await?;
-        if code == CONFLICT {
-            self.made.pop();
-        }
-        ensure!(code == 0, "the command ended with exit code {code}, which it should not");
         Ok(())
     }
 
@@ -120,7 +113,11 @@ impl Play<'_> {
         if code != 0 && codes.contains(&code) {
             println!("(exit code {code})");
         }
-        ensure!(codes.contains(&code), "the command ended with exit code {code}, which it should not");
+        ensure!(
+            codes.contains(&code),
+            "`workload {}` ended with exit code {code} and not {codes:?}",
+            arguments.join(" ")
+        );
         Ok(())
     }
 
@@ -131,7 +128,7 @@ impl Play<'_> {
         println!("{}", bold(&format!("$ workload {}", shown.join(" "))));
         std::io::stdout().flush()?;
         let mut command = Command::new(&self.options.workload);
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
         if let Some(file) = &self.stage.kubeconfig {
             command.env("KUBECONFIG", file);
         }

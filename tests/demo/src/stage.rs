@@ -42,7 +42,7 @@ pub async fn set(options: &Options) -> anyhow::Result<Option<Stage>> {
     let find = KubeconfigOptions { namespace: options.namespace.clone(), ..KubeconfigOptions::default() };
     let connection = Connection::from_kubeconfig(find)?;
     println!(
-        "This plays on a real cluster: context {}, namespace {}.\n\
+        "This plays on the cluster of your kubeconfig: context {}, namespace {}.\n\
          It makes the Deployments {} there, from the image {}, and deletes them at the end.",
         connection.context().unwrap_or("of the Pod"),
         connection.namespace(),

@@ -14,6 +14,7 @@
 //! Every part can be left out. In `image`, `*` stands for any letters; the first entry that matches counts. Keys of a
 //! script are those of [`crate::script`]; faults are those of [`crate::fault`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -21,9 +22,11 @@ use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::fault::Rule;
+use crate::pattern::glob;
 use crate::resource::{NAMESPACES, NODES, Resource, of_kind};
 use crate::script::{self, Pairs, ScriptError};
 use crate::state::State;
+use crate::validate::names;
 use crate::write;
 
 mod fill;
@@ -45,7 +48,7 @@ pub enum ScenarioError {
         source: std::io::Error,
     },
     /// It is no scenario.
-    #[error("scenario {place}: {source}")]
+    #[error("scenario {place}: it cannot be understood")]
     Form {
         /// The file, or where else it is from.
         place: String,
@@ -124,6 +127,9 @@ pub struct Node {
     pub taints: Vec<Value>,
 }
 
+/// What a taint does to a Pod that does not tolerate it.
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 fn one_node() -> Vec<Node> {
     vec![Node::named("node-1")]
 }
@@ -196,12 +202,40 @@ impl Scenario {
         for (place, image) in self.images.iter().enumerate() {
             script(format!("images[{place}].script"), &image.script)?;
         }
+        let mut names = BTreeSet::new();
+        for (place, name) in self.namespaces.iter().enumerate() {
+            let part = || format!("namespaces[{place}]");
+            if let Some(why) = names::label(name, false).into_iter().next() {
+                return Err(self.wrong(part(), format!("{name:?} is no name of a namespace: {why}")));
+            }
+            if !names.insert(name) || NAMESPACES_OF_ALL.contains(&name.as_str()) {
+                return Err(self.wrong(part(), format!("{name:?} is there already")));
+            }
+        }
+        names.clear();
         for (place, node) in self.nodes.iter().enumerate() {
+            let part = || format!("nodes[{place}].name");
+            if let Some(why) = names::subdomain(&node.name, false).into_iter().next() {
+                return Err(self.wrong(part(), format!("{:?} is no name of a node: {why}", node.name)));
+            }
+            if !names.insert(&node.name) {
+                return Err(self.wrong(part(), format!("{:?} is there already", node.name)));
+            }
+            for (number, taint) in node.taints.iter().enumerate() {
+                let said = |field: &str| taint.get(field).and_then(Value::as_str).unwrap_or_default();
+                if said("key").is_empty() || !EFFECTS.contains(&said("effect")) {
+                    let why = format!("a taint has a key, and one of the effects {}", EFFECTS.join(", "));
+                    return Err(self.wrong(format!("nodes[{place}].taints[{number}]"), why));
+                }
+            }
             for (name, amount) in [("cpu", &node.cpu), ("memory", &node.memory)] {
                 if crate::quantity::Quantity::of(amount).is_none() {
                     return Err(self.wrong(format!("nodes[{place}].{name}"), format!("{amount:?} is no amount")));
                 }
             }
+        }
+        for (place, rule) in self.faults.iter().enumerate() {
+            rule.check().map_err(|why| self.wrong(format!("faults[{place}]"), why))?;
         }
         for (place, object) in self.objects.iter().enumerate() {
             resource_of(object).ok_or_else(|| {
@@ -218,7 +252,7 @@ impl Scenario {
 
     /// The script of an image.
     pub(crate) fn script_of(&self, image: &str) -> Option<&Pairs> {
-        let found = self.images.iter().find(|entry| matches(&entry.image, image)).map(|entry| &entry.script);
+        let found = self.images.iter().find(|entry| glob(&entry.image, image)).map(|entry| &entry.script);
         found.or((!self.script.is_empty()).then_some(&self.script))
     }
 
@@ -249,7 +283,7 @@ impl Scenario {
                 "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
                 "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"},
             });
-            // A name that is there twice is there.
+            // Their names were checked: each is there once.
             let _ = state.create(&NAMESPACES, "", namespace, false);
         }
         for (place, node) in self.nodes.iter().enumerate() {
@@ -324,28 +358,10 @@ fn resource_of(object: &Value) -> Option<&'static Resource> {
     of_kind(group, said("kind")).filter(|resource| resource.api_version() == version)
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for any letters.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part).and_then(|place| rest.get(place + part.len()..)) {
-            Some(after) => rest = after,
-            None => return false,
-        }
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use rstest::rstest;
 
     use super::*;
@@ -360,7 +376,7 @@ mod tests {
     #[case::order("*c*b*", "abcd", false)]
     #[case::all("*", "", true)]
     fn a_pattern_takes_images(#[case] pattern: &str, #[case] image: &str, #[case] taken: bool) {
-        assert_eq!(matches(pattern, image), taken);
+        assert_eq!(glob(pattern, image), taken);
     }
 
     #[test]
@@ -373,19 +389,54 @@ mod tests {
     }
 
     #[rstest]
-    #[case::json("{", "scenario test: EOF while parsing an object at line 1 column 1")]
-    #[case::field(r#"{"node": []}"#, "scenario test: unknown field `node`, expected one of")]
+    #[case::json("{", "scenario test: it cannot be understood: EOF while parsing an object at line 1 column 1")]
+    #[case::field(r#"{"node": []}"#, "scenario test: it cannot be understood: unknown field `node`, expected one of")]
     #[case::script(
         r#"{"images": [{"image": "*", "script": {"stop": "x"}}]}"#,
         "scenario test: images[0].script: stop: \"x\" is no time"
     )]
     #[case::amount(r#"{"nodes": [{"name": "a", "cpu": "two"}]}"#, "scenario test: nodes[0].cpu: \"two\" is no amount")]
+    #[case::namespace(
+        r#"{"namespaces": ["Bad Name"]}"#,
+        "scenario test: namespaces[0]: \"Bad Name\" is no name of a namespace"
+    )]
+    #[case::twice(r#"{"namespaces": ["a", "a"]}"#, "scenario test: namespaces[1]: \"a\" is there already")]
+    #[case::of_every_cluster(
+        r#"{"namespaces": ["default"]}"#,
+        "scenario test: namespaces[0]: \"default\" is there already"
+    )]
+    #[case::node(r#"{"nodes": [{"name": "A B"}]}"#, "scenario test: nodes[0].name: \"A B\" is no name of a node")]
+    #[case::node_twice(
+        r#"{"nodes": [{"name": "a"}, {"name": "a"}]}"#,
+        "scenario test: nodes[1].name: \"a\" is there already"
+    )]
+    #[case::taint(
+        r#"{"nodes": [{"name": "a", "taints": [{"x": 1}]}]}"#,
+        "scenario test: nodes[0].taints[0]: a taint has a key"
+    )]
+    #[case::status(
+        r#"{"faults": [{"fault": {"answer": ["before", {"status": 42}]}}]}"#,
+        "scenario test: faults[0]: 42 is no status of an answer"
+    )]
+    #[case::header(
+        r#"{"faults": [{"fault": {"answer": ["before", {"status": 200, "headers": [["a b", "c"]]}]}}]}"#,
+        "scenario test: faults[0]: \"a b\": \"c\" is no header"
+    )]
+    #[case::connection(
+        r#"{"faults": [{"on": "connection", "fault": {"body": "x"}}]}"#,
+        "scenario test: faults[0]: this is about an answer"
+    )]
+    #[case::watch(
+        r#"{"faults": [{"on": {"request": {"verb": "patch"}}, "fault": {"expire": 0}}]}"#,
+        "scenario test: faults[0]: this happens to watches only"
+    )]
     #[case::kind(
         r#"{"objects": [{"apiVersion": "apps/v2", "kind": "Deployment"}]}"#,
         "scenario test: objects[0]: there is no kind \"Deployment\" of this apiVersion"
     )]
     fn what_is_wrong_is_told_with_its_place(#[case] text: &str, #[case] told: &str) {
-        let error = Scenario::parse(text, "test").unwrap_err().to_string();
-        assert!(error.starts_with(told), "{error}");
+        let error = Scenario::parse(text, "test").unwrap_err();
+        let whole = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+        assert!(whole.starts_with(told), "{whole}");
     }
 }

@@ -7,7 +7,7 @@
     clippy::panic,
     clippy::expect_used,
     clippy::indexing_slicing,
-    reason = "a test's helper: a failure here is a failed test"
+    reason = "code of tests: a failure here is a failed test"
 )]
 
 use std::path::{Path, PathBuf};

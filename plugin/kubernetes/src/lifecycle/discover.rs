@@ -13,8 +13,8 @@ use crate::read::{Group, Listing, Look, Reads, Sight, get, list, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want, missing, unknown};
 
-/// How many workloads one turn tells of. The host takes 8 MiB of a turn; a workload with its facts and messages is well
-/// below 4 KiB, and a list has some 100,000 at most: few turns beside its pages.
+/// How many workloads one turn tells of. The host takes 8 MiB of a turn, and a workload with its facts and messages is
+/// well below 4 KiB.
 const EMITTED_AT_ONCE: usize = 1_000;
 
 /// What a place is called that is all of them.

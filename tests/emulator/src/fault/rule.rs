@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Deserializer};
 
 use crate::pattern::{Asked, Pattern};
@@ -213,6 +214,41 @@ impl Rule {
     pub fn skip(mut self, number: usize) -> Rule {
         self.skip = number;
         self
+    }
+
+    /// Whether this can ever happen: what is read from a file is looked at so.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn check(&self) -> Result<(), String> {
+        if let Fault::Answer(_, canned) = &self.fault {
+            if !(200..1000).contains(&canned.status) {
+                return Err(format!("{} is no status of an answer", canned.status));
+            }
+            for (name, value) in &canned.headers {
+                if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
+                    return Err(format!("{name:?}: {value:?} is no header"));
+                }
+            }
+        }
+        let of_connections = matches!(
+            self.fault,
+            Fault::Refuse(_)
+                | Fault::Reset(_)
+                | Fault::Delay(..)
+                | Fault::Stall(_)
+                | Fault::HalfOpen(_)
+                | Fault::Garbage(..)
+        );
+        match &self.on {
+            On::Connection if !of_connections => Err("this is about an answer, and a connection has none".to_owned()),
+            On::Request(pattern)
+                if self.fault.of_watches_only() && pattern.verb.as_deref().is_some_and(|verb| verb != "watch") =>
+            {
+                Err("this happens to watches only".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn fits(&self, asked: &Asked) -> bool {

@@ -87,7 +87,7 @@ async fn faults_stand_in_the_scenario() {
 #[case::no_folder(&["--kubeconfig-out", "/nowhere/at/all"], 1, "cannot write /nowhere/at/all: ")]
 #[case::no_scenario(&["--kubeconfig-out", "OUT", "--scenario", "/nowhere"], 2, "scenario /nowhere: cannot read it: ")]
 #[case::not_ours(&["--kubeconfig-out", "FOREIGN"], 1, "was not written by kube-emulator")]
-#[case::no_json(&["--kubeconfig-out", "OUT", "--scenario", "FOREIGN"], 2, "FOREIGN: expected value at line 1 column 1")]
+#[case::no_json(&["--kubeconfig-out", "OUT", "--scenario", "FOREIGN"], 2, "FOREIGN: it cannot be understood: expected value at line 1 column 1\n")]
 #[case::a_fault_that_is_none(&["--kubeconfig-out", "OUT", "--scenario", "FAULT"], 2, "unknown variant `explode`")]
 fn what_is_wrong_is_said(#[case] arguments: &[&str], #[case] code: i32, #[case] said: &str) {
     let folder = tempfile::tempdir().unwrap();

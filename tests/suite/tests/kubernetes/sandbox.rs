@@ -1,4 +1,4 @@
-//! What the sandbox promises, on the real cluster with the real provider: no secret comes in, nothing but types is
+//! What the sandbox promises, with the real provider on both servers: no secret comes in, nothing but types is
 //! imported, and a component is replaced while the Manager runs.
 
 use std::collections::BTreeSet;

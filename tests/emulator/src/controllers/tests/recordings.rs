@@ -18,8 +18,7 @@ use crate::write;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Recording {
-    #[serde(rename = "about")]
-    _about: String,
+    about: String,
     #[serde(default)]
     images: Vec<Value>,
     steps: Vec<Step>,
@@ -324,6 +323,6 @@ async fn it_is_as_in_a_cluster(#[files("testdata/recordings/*.json")] path: Path
         differs.insert("order".to_owned(), lines);
     }
     let told = serde_json::to_string_pretty(&differs).unwrap();
-    assert!(differs == recording.differs, "it differs otherwise than was noted:\n{told}");
+    assert!(differs == recording.differs, "{}: it differs otherwise than was noted:\n{told}", recording.about);
     assert!(differs.is_empty() == recording.why.is_empty(), "what differs has a reason");
 }
