@@ -34,6 +34,9 @@ async fn answers(server: Server) -> Answers {
     let server = Arc::new(server);
     let unique = format!("e{}", std::process::id());
     let only = std::env::var("COMPARE_CHAPTERS").ok();
+    for name in only.iter().flat_map(|only| only.split(',')) {
+        assert!(script::chapters().iter().any(|chapter| chapter.name == name), "there is no chapter {name:?}");
+    }
     let chapters = script::chapters()
         .into_iter()
         .filter(|chapter| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == chapter.name)));

@@ -25,6 +25,9 @@ use crate::record::{Difference, Printed};
 /// Runs the whole script, or the chapters that `COMPARE_CHAPTERS` names (separated by commas), side by side.
 fn printed(kubeconfigs: &Path) -> Printed {
     let only = std::env::var("COMPARE_CHAPTERS").ok();
+    for name in only.iter().flat_map(|only| only.split(',')) {
+        assert!(script::chapters().iter().any(|(chapter, _)| *chapter == name), "there is no chapter {name:?}");
+    }
     let chapters = script::chapters()
         .into_iter()
         .filter(|(name, _)| only.as_ref().is_none_or(|only| only.split(',').any(|wanted| wanted == *name)));
