@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
 use crate::authorize::{self, Attributes};
 use crate::call::{Body, Call, Query, Target, User, Written};
 use crate::error::{ApiError, Details};
+use crate::quote::quoted;
 use crate::resource::Resource;
 use crate::state::State;
 use crate::store::Object;
@@ -24,7 +25,6 @@ mod openapi;
 mod paths;
 mod protobuf;
 pub(crate) mod query;
-pub(crate) mod quote;
 mod read;
 mod render;
 mod reviews;
@@ -164,7 +164,7 @@ impl Exchange<'_> {
             subresource: asked.subresource.clone(),
         };
         if let Some(problem) = route::name_problem(&asked.name) {
-            let name = quote::quoted(&asked.name);
+            let name = quoted(&asked.name);
             return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {problem}")));
         }
         match *self.request.method() {
@@ -209,7 +209,7 @@ impl Exchange<'_> {
         let mut response = answer::value(&self.state.clock, written.code, &value, text);
         for warning in &written.warnings {
             // What no header can hold is left out: a warning is a courtesy.
-            if let Ok(value) = HeaderValue::from_str(&format!("299 - {}", quote::quoted(warning))) {
+            if let Ok(value) = HeaderValue::from_str(&format!("299 - {}", quoted(warning))) {
                 response.headers_mut().append(header::WARNING, value);
             }
         }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::api::quote::quoted;
 use crate::call::User;
 use crate::error::{ApiError, Details};
+use crate::quote::quoted;
 use crate::resource::{CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES};
 use crate::state::State;
 use crate::store::{Key, Object};

@@ -37,6 +37,7 @@ pub mod managed;
 pub mod patch;
 pub mod pattern;
 pub mod quantity;
+pub mod quote;
 pub mod record;
 pub mod registry;
 pub mod resource;

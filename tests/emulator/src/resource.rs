@@ -148,6 +148,11 @@ pub static PODS: Resource = Resource {
     ..PLAIN
 };
 
+/// Whether a Pod's phase is its last: its containers have ended and will not run again.
+pub fn is_last_phase(phase: &str) -> bool {
+    matches!(phase, "Succeeded" | "Failed")
+}
+
 /// `events`, of the core group
 pub static EVENTS: Resource = Resource {
     plural: "events",

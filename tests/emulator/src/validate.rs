@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{ApiError, Cause};
+use crate::quote::quoted;
 use crate::resource::Resource;
 use crate::schema::ordered;
 use crate::value::text;
@@ -106,26 +107,6 @@ impl Problems {
     pub fn answer(self, group: &str, kind: &str, name: &str) -> Result<(), ApiError> {
         if self.0.is_empty() { Ok(()) } else { Err(ApiError::invalid(group, kind, name, self.0)) }
     }
-}
-
-/// A text as Go quotes it.
-pub fn quoted(text: &str) -> String {
-    let mut shown = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => shown.push_str("\\\""),
-            '\\' => shown.push_str("\\\\"),
-            '\n' => shown.push_str("\\n"),
-            '\t' => shown.push_str("\\t"),
-            '\r' => shown.push_str("\\r"),
-            letter if letter.is_control() && u32::from(letter) < 0x80 => {
-                shown.push_str(&format!("\\x{:02x}", u32::from(letter)));
-            }
-            letter => shown.push(letter),
-        }
-    }
-    shown.push('"');
-    shown
 }
 
 /// Refuses a new object.

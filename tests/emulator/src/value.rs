@@ -16,6 +16,11 @@ pub fn int(value: &Value, pointer: &str) -> Option<i64> {
     value.pointer(pointer).and_then(Value::as_i64)
 }
 
+/// A whole number; 0 if it is not there.
+pub fn number(value: &Value, pointer: &str) -> i64 {
+    int(value, pointer).unwrap_or_default()
+}
+
 /// A flag; false if it is not there.
 pub fn flag(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::error::ApiError;
 use crate::quantity::Quantity;
 use crate::registry::section;
-use crate::resource::{PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, Resource};
+use crate::resource::{PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_QUOTAS, Resource, is_last_phase};
 use crate::state::State;
 use crate::store::Write;
 use crate::value::{has, int, list, map, text};
@@ -234,7 +234,7 @@ fn compute(requests: &Amounts, limits: &Amounts) -> Amounts {
 }
 
 fn counts(pod: &Value, now: Timestamp) -> bool {
-    if matches!(text(pod, "/status/phase"), "Failed" | "Succeeded") {
+    if is_last_phase(text(pod, "/status/phase")) {
         return false;
     }
     let until = text(pod, "/metadata/deletionTimestamp").parse::<Timestamp>().ok();

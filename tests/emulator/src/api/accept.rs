@@ -166,7 +166,7 @@ fn include(wish: &str) -> Result<Include, ApiError> {
         other => Err(ApiError::bad_request(format!(
             "Unable to convert to Table as requested: includeObject: Invalid value: {}: must be 'Metadata', 'Object', \
              'None', or empty",
-            super::quote::quoted(other)
+            crate::quote::quoted(other)
         ))),
     }
 }

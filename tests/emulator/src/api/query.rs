@@ -5,7 +5,7 @@ use crate::error::{ApiError, Cause};
 use crate::selector::Selector;
 
 use super::fields::FieldSelector;
-use super::quote::quoted;
+use crate::quote::quoted;
 
 /// Takes a query apart. Pairs that cannot be decoded, or that hold a `;`, are left out.
 pub fn parse(text: &str) -> Query {

@@ -6,16 +6,17 @@ use http::{HeaderMap, Response};
 
 use crate::call::{Body, Query, Target};
 use crate::error::{ApiError, Cause, Details};
+use crate::quote::quoted;
 use crate::resource::Resource;
 use crate::state::State;
 use crate::store::{Object, Range};
 use crate::write;
 
 use super::accept::{Form, Offer, Text, negotiate};
+use super::answer;
 use super::continue_token::Token;
 use super::query::{self, ListOptions, Match};
 use super::render::{ListMeta, Renderer};
-use super::{answer, quote};
 
 /// One object, or a subresource of it.
 ///
@@ -78,7 +79,7 @@ pub fn list(
     form: &Form,
 ) -> Result<Response<Body>, ApiError> {
     if namespace == "." || namespace == ".." {
-        let key = quote::quoted(&format!("/{}/{namespace}", resource.plural));
+        let key = quoted(&format!("/{}/{namespace}", resource.plural));
         return Err(ApiError::new(500, "", format!("invalid key: {key}")));
     }
     let renderer = Renderer { resource, shape: form.shape.clone(), clock: state.clock.clone() };

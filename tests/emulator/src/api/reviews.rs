@@ -8,7 +8,7 @@ use crate::error::{ApiError, Cause};
 use crate::state::State;
 
 use super::protobuf;
-use super::quote::quoted;
+use crate::quote::quoted;
 
 /// Answers a review of this plural.
 ///

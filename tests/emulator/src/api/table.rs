@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::clock::Clock;
+use crate::value::{list, number, text};
 
 mod cluster;
 mod pods;
@@ -77,18 +78,6 @@ impl<'a> Printed<'a> {
             })),
         }
     }
-}
-
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn number(value: &Value, pointer: &str) -> i64 {
-    value.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
-}
-
-fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 fn or<'a>(text: &'a str, otherwise: &'a str) -> &'a str {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::quote::quoted;
 use crate::call::User;
+use crate::quote::quoted;
 
 use super::Attributes;
 

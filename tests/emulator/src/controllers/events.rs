@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::fields::{View, int};
+use super::fields::{View, number};
 use super::{Cluster, Kind};
 use crate::registry::{Deletion, Part};
 use crate::resource::{EVENTS, Resource};
@@ -162,7 +162,7 @@ impl Cluster {
     fn count_again(&self, key: &Key, message: &str, scheduler: bool) -> bool {
         let (stamp, micros) = (self.stamp(), self.state.clock.micros());
         let counted = self.state.update(key, Part::Main, false, |event| {
-            let count = int(event, if scheduler { "/series/count" } else { "/count" }).max(1) + 1;
+            let count = number(event, if scheduler { "/series/count" } else { "/count" }).max(1) + 1;
             let Some(event) = event.as_object_mut() else { return Ok(()) };
             if scheduler {
                 event.insert("series".to_owned(), json!({"count": count, "lastObservedTime": micros}));

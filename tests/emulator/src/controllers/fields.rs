@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::resource::Resource;
+use crate::resource::{Resource, is_last_phase};
 use crate::store::{Key, Object};
-pub(super) use crate::value::{list, text};
-
-/// The number at a JSON pointer; 0 if there is none.
-pub(super) fn int(value: &Value, pointer: &str) -> i64 {
-    value.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
-}
+use crate::value::map;
+pub(super) use crate::value::{list, number, text};
 
 /// The texts of an object at a JSON pointer, such as labels.
 pub(super) fn texts(value: &Value, pointer: &str) -> BTreeMap<String, String> {
-    let pairs = value.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
-    pairs.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned())).collect()
+    map(value, pointer)
+        .iter()
+        .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect()
 }
 
 /// The condition of a type.
@@ -72,7 +70,7 @@ impl View {
 
     /// Its generation.
     pub fn generation(&self) -> i64 {
-        int(&self.value, "/metadata/generation")
+        number(&self.value, "/metadata/generation")
     }
 
     /// When it was made, in whole seconds, which order like texts.
@@ -112,7 +110,7 @@ pub(super) fn is_active(pod: &View) -> bool {
 
 /// Whether a Pod's phase is its last.
 pub(super) fn has_ended(pod: &Value) -> bool {
-    matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
+    is_last_phase(text(pod, "/status/phase"))
 }
 
 #[cfg(test)]
@@ -122,7 +120,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_empty() {
         let value = json!({"spec": {"replicas": 3, "name": 1}, "metadata": {"labels": {"a": "b"}}});
-        assert_eq!((int(&value, "/spec/replicas"), int(&value, "/spec/other")), (3, 0));
+        assert_eq!((number(&value, "/spec/replicas"), number(&value, "/spec/other")), (3, 0));
         assert_eq!(text(&value, "/spec/name"), "", "a number is no text");
         assert!(list(&value, "/status/conditions").is_empty() && !holds(&value, "Ready"));
         assert_eq!(texts(&value, "/metadata/labels").get("a").map(String::as_str), Some("b"));

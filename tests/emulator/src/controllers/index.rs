@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::resource::{PODS, REPLICA_SETS};
+use crate::resource::{PODS, REPLICA_SETS, is_last_phase};
 use crate::store::{Change, Key, Object};
 
 /// Keys by what they are looked for.
@@ -22,8 +22,7 @@ pub(super) fn node_of(pod: &Object) -> &str {
 /// Whether a Pod's phase is its last.
 pub(super) fn has_ended(pod: &Object) -> bool {
     let phase = PODS.selectable.iter().position(|field| field.name == "status.phase");
-    let phase = phase.and_then(|place| pod.fields.get(place)).map(String::as_str);
-    matches!(phase, Some("Succeeded" | "Failed"))
+    phase.and_then(|place| pod.fields.get(place)).is_some_and(|phase| is_last_phase(phase))
 }
 
 impl Index {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fields::{View, int, text, texts};
+use super::fields::{View, number, text, texts};
 use crate::selector::Selector;
 
 /// The annotation with the number of a rollout.
@@ -211,7 +211,7 @@ impl Deployment {
                 "Recreate" => Strategy::Recreate,
                 _ => Strategy::Rolling { surge: rolling("maxSurge"), unavailable: rolling("maxUnavailable") },
             },
-            min_ready: int(value, "/spec/minReadySeconds"),
+            min_ready: number(value, "/spec/minReadySeconds"),
             deadline: limit("/spec/progressDeadlineSeconds"),
             history: limit("/spec/revisionHistoryLimit"),
             selector: Selector::of(value.pointer("/spec/selector").unwrap_or(&Value::Null)),
@@ -279,7 +279,7 @@ impl ReplicaSet {
         let value = &view.value;
         ReplicaSet {
             replicas: value.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1),
-            min_ready: int(value, "/spec/minReadySeconds"),
+            min_ready: number(value, "/spec/minReadySeconds"),
             selector: Selector::of(value.pointer("/spec/selector").unwrap_or(&Value::Null)),
             annotations: texts(value, "/metadata/annotations"),
             status: status(value),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::events::{Said, Source};
-use super::fields::{View, has_ended, int, text};
+use super::fields::{View, has_ended, number, text};
 use super::index::node_of;
 use super::{Cluster, Kind, Task};
 use crate::registry::{Deletion, Part};
@@ -199,7 +199,7 @@ fn take(cluster: &mut Cluster, pod: &View, node: &str) -> Option<Worker> {
 
 /// A Pod that has ended needs nothing but to be let go of when it is deleted.
 fn finish_ended(cluster: &mut Cluster, pod: &View) {
-    if pod.deleting() && int(&pod.value, "/metadata/deletionGracePeriodSeconds") > 0 {
+    if pod.deleting() && number(&pod.value, "/metadata/deletionGracePeriodSeconds") > 0 {
         let _ = cluster.delete(pod.key(), pod.uid(), Deletion { grace: Some(0), ..Deletion::default() });
     }
 }

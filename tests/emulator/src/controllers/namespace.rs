@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fields::{View, condition, has_ended, int, list, text};
+use super::fields::{View, condition, has_ended, list, number, text};
 use super::{Cluster, Kind, Task};
 use crate::error::ApiError;
 use crate::registry::{Deletion, Part, Propagation, section};
@@ -51,7 +51,7 @@ fn empty(cluster: &mut Cluster, key: &Key) -> Result<Option<Duration>, ApiError>
         .iter()
         .map(|pod| pod.value())
         .filter(|pod| !has_ended(pod))
-        .map(|pod| int(&pod, "/spec/terminationGracePeriodSeconds"))
+        .map(|pod| number(&pod, "/spec/terminationGracePeriodSeconds"))
         .max()
         .unwrap_or_default();
     for pod in &pods {

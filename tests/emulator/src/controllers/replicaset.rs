@@ -35,7 +35,7 @@ const COMPONENT: Source<'static> = Source::Controller("replicaset-controller");
 
 /// A ReplicaSet changed.
 pub(super) fn observe_replica_set(cluster: &mut Cluster, change: &Change) {
-    let generation = |object: &Object| super::fields::int(&object.value(), "/metadata/generation");
+    let generation = |object: &Object| super::fields::number(&object.value(), "/metadata/generation");
     let told = change.old.as_deref().is_some_and(|old| generation(old) == generation(&change.object));
     cluster.soon_after(Kind::ReplicaSet, &change.object.key, if told { TOLD_AFTER } else { ASKED_AFTER });
 }
@@ -263,7 +263,7 @@ fn until_available(cluster: &Cluster, pod: &View, min_ready: i64) -> Option<Dura
 fn restarts(pod: &View) -> (i64, i64) {
     let most = |statuses: &str, of: &dyn Fn(&str) -> bool| {
         let statuses = list(&pod.value, statuses).iter().filter(|status| of(text(status, "/name")));
-        statuses.map(|status| super::fields::int(status, "/restartCount")).max().unwrap_or_default()
+        statuses.map(|status| super::fields::number(status, "/restartCount")).max().unwrap_or_default()
     };
     let sidecars: Vec<&str> = list(&pod.value, "/spec/initContainers")
         .iter()

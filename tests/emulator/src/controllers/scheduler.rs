@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::events::{Said, Source};
-use super::fields::{View, has_ended, int, list, text};
+use super::fields::{View, has_ended, list, number, text};
 use super::index::node_of;
 use super::taint::tolerates;
 use super::{Cluster, Kind};
@@ -322,7 +322,7 @@ fn refuse(cluster: &Cluster, pod: &View, why: &str) {
     let before = super::fields::condition(&pod.value, "PodScheduled");
     let since = before.filter(|before| text(before, "/status") == "False").map(|b| text(b, "/lastTransitionTime"));
     let condition = json!({
-        "type": "PodScheduled", "observedGeneration": int(&pod.value, "/metadata/generation"), "status": "False",
+        "type": "PodScheduled", "observedGeneration": number(&pod.value, "/metadata/generation"), "status": "False",
         "lastProbeTime": null, "lastTransitionTime": since.unwrap_or(&now), "reason": "Unschedulable", "message": why,
     });
     let _ = cluster.patch(pod.key(), pod.uid(), crate::registry::Part::Status, |value| put_condition(value, condition));

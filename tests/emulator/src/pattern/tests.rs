@@ -71,6 +71,13 @@ fn a_pattern_takes_what_it_says(#[case] pattern: Pattern, #[case] wanted: bool) 
 #[case::empty("", "", true)]
 #[case::empty_of_something("", "a", false)]
 #[case::order("a*c*b", "abc", false)]
+#[case::image("a/b:1", "a/b:1", true)]
+#[case::other_image("a/b:1", "a/b:2", false)]
+#[case::of_a_registry("a/*", "a/b:1", true)]
+#[case::with_a_tag("*:1", "a/b:1", true)]
+#[case::between("a/*:1", "a/b/c:1", true)]
+#[case::several("*b*c*", "abcd", true)]
+#[case::several_in_order("*c*b*", "abcd", false)]
 fn stars_stand_for_anything(#[case] pattern: &str, #[case] text: &str, #[case] wanted: bool) {
     assert_eq!(glob(pattern, text), wanted);
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{metadata, raise_generation};
 use crate::clock;
 use crate::error::ApiError;
-use crate::resource::{EVENTS, NAMESPACES, PODS, Resource};
+use crate::resource::{EVENTS, NAMESPACES, PODS, Resource, is_last_phase};
 use crate::state::State;
 use crate::store::{Key, Object, Write};
 use crate::value::{int, list, text, texts};
@@ -220,7 +220,7 @@ fn mark_gracefully(state: &State, pod: &mut Value, how: &Deletion) -> Grace {
     }
     let own = int(pod, "/spec/terminationGracePeriodSeconds").unwrap_or_default();
     let placed = !text(pod, "/spec/nodeName").is_empty();
-    let ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
+    let ended = is_last_phase(text(pod, "/status/phase"));
     let period = match asked.unwrap_or(own) {
         _ if !placed || ended => 0,
         period if period < 0 => 1,

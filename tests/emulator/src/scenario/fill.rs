@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use self::mold::{Mold, Slot};
+use super::namespace;
 use crate::controllers::{image_id, pod_address, template_hash};
 use crate::error::ApiError;
 use crate::resource::{DEPLOYMENTS, NAMESPACES, NODES, PODS, REPLICA_SETS};
@@ -51,12 +52,7 @@ impl Default for Fill {
 /// # Errors
 /// When a name is taken.
 pub fn fill(state: &State, what: &Fill) -> Result<(), ApiError> {
-    let namespace = json!({
-        "kind": "Namespace", "apiVersion": "v1",
-        "metadata": {"name": what.namespace, "labels": {"kubernetes.io/metadata.name": what.namespace}},
-        "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"},
-    });
-    match state.create(&NAMESPACES, "", namespace, false) {
+    match state.create(&NAMESPACES, "", namespace(&what.namespace), false) {
         Err(error) if error.reason != "AlreadyExists" => return Err(error),
         _ => {}
     }

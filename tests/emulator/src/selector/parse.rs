@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Operator, Requirement};
-use crate::api::quote::quoted;
+use crate::quote::quoted;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {

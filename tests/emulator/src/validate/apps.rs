@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Problems, metadata, names, pod, quoted};
+use super::{Problems, metadata, names, pod};
+use crate::quote::quoted;
 use crate::schema::{of, ordered};
 use crate::value::{has, int, list, map, text};
 

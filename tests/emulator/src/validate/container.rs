@@ -253,25 +253,25 @@ fn resource(problems: &mut Problems, name: &str, amount: &Value, path: &str, of_
     quantity(problems, name, amount, path);
 }
 
+/// What is counted, of which there are whole numbers only.
+const COUNTED: [&str; 9] = [
+    "pods",
+    "persistentvolumeclaims",
+    "resourcequotas",
+    "services",
+    "services.nodeports",
+    "services.loadbalancers",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+];
+
 /// Whether Kubernetes itself gives this name of a resource a meaning.
 pub(super) fn is_standard(name: &str) -> bool {
     let bare = name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")).unwrap_or(name);
-    matches!(
-        bare,
-        "cpu"
-            | "memory"
-            | "ephemeral-storage"
-            | "pods"
-            | "storage"
-            | "persistentvolumeclaims"
-            | "resourcequotas"
-            | "services"
-            | "services.nodeports"
-            | "services.loadbalancers"
-            | "replicationcontrollers"
-            | "secrets"
-            | "configmaps"
-    ) || bare.starts_with("hugepages-")
+    COUNTED.contains(&bare)
+        || matches!(bare, "cpu" | "memory" | "ephemeral-storage" | "storage")
+        || bare.starts_with("hugepages-")
 }
 
 /// An amount of something: not below nothing, and of things that are counted a whole number.
@@ -280,19 +280,7 @@ pub(super) fn quantity(problems: &mut Problems, name: &str, amount: &Value, path
     if read.is_negative() {
         problems.invalid_text(path, &read.to_string(), "must be greater than or equal to 0");
     }
-    let counted = name.contains('/') && !name.contains("requests.storage")
-        || matches!(
-            name,
-            "pods"
-                | "persistentvolumeclaims"
-                | "resourcequotas"
-                | "services"
-                | "services.nodeports"
-                | "services.loadbalancers"
-                | "replicationcontrollers"
-                | "secrets"
-                | "configmaps"
-        );
+    let counted = name.contains('/') && !name.contains("requests.storage") || COUNTED.contains(&name);
     if counted && !read.is_whole() {
         problems.invalid(path, amount, "must be an integer");
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Problems, names};
+use crate::quote::quoted;
 use crate::schema::{of, ordered};
 use crate::value::{flag, has, int, list, map, text, texts};
 
@@ -133,7 +134,7 @@ pub(super) fn of_update(problems: &mut Problems, before: &Value, after: &Value) 
             texts(after, "/metadata/finalizers").into_iter().filter(|name| !old.contains(name)).collect();
         if !new.is_empty() {
             new.sort();
-            let shown: Vec<_> = new.iter().map(|name| super::quoted(name)).collect();
+            let shown: Vec<_> = new.iter().map(|name| quoted(name)).collect();
             let why = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
                 shown.join(", ")

@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use crate::call::{Call, Query};
 use crate::error::{ApiError, Cause, Details};
+use crate::quote::quoted;
 use crate::registry::{Deletion, Propagation};
 use crate::schema::node::Node;
 use crate::schema::{decode, of};
-use crate::validate::{Problems, quoted};
+use crate::validate::Problems;
 use crate::value::{flag, has, int, text, texts};
 
 use super::body;

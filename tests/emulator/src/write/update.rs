@@ -11,6 +11,7 @@ use super::{scale, strategy, warnings};
 use crate::call::{Call, WriteResult, Written};
 use crate::error::ApiError;
 use crate::managed::{self, Writer};
+use crate::quote::quoted;
 use crate::registry::metadata;
 use crate::resource::{NODES, Resource};
 use crate::store::Key;
@@ -109,7 +110,7 @@ pub(super) fn version_matches(resource: &Resource, before: &Value, after: &mut V
         0
     } else {
         said.parse::<u64>().map_err(|_| {
-            let quoted = validate::quoted(&said);
+            let quoted = quoted(&said);
             ApiError::new(500, "", format!("strconv.ParseUint: parsing {quoted}: invalid syntax"))
         })?
     };

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::quote::quoted;
 use crate::resource::Resource;
-use crate::validate::{names, quoted};
+use crate::validate::names;
 use crate::value::{has, int, list, text};
 
 /// Of a new object.

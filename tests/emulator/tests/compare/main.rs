@@ -13,6 +13,7 @@ mod names;
 mod normal;
 mod run;
 mod script;
+mod served;
 mod server;
 mod step;
 mod wanted;

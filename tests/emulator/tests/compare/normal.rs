@@ -3,24 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::names::Names;
+use crate::served::SERVED;
 use crate::step::Shown;
 
-/// The resources that both servers serve, for discovery documents. Others are left out of the comparison.
-const SERVED: [&str; 13] = [
-    "deployments",
-    "events",
-    "namespaces",
-    "nodes",
-    "persistentvolumeclaims",
-    "pods",
-    "replicasets",
-    "resourcequotas",
-    "rolebindings",
-    "roles",
-    "selfsubjectaccessreviews",
-    "selfsubjectreviews",
-    "selfsubjectrulesreviews",
-];
 /// The subresources among them: what runs in a Pod is not emulated.
 const SUBRESOURCES: [&str; 2] = ["scale", "status"];
 const GROUPS: [&str; 4] = ["apps", "authentication.k8s.io", "authorization.k8s.io", "rbac.authorization.k8s.io"];

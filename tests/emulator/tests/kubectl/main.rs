@@ -16,6 +16,8 @@ mod output;
 mod record;
 mod run;
 mod script;
+#[path = "../compare/served.rs"]
+mod served;
 
 use std::path::{Path, PathBuf};
 

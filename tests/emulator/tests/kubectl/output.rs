@@ -1,6 +1,7 @@
 //! Makes what `kubectl` prints in one run comparable with another: without ages, ids and the widths of columns.
 
 use crate::names::Names;
+use crate::served::SERVED;
 
 /// What is compared of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,23 +17,6 @@ pub enum Form {
     /// Without the lines that say what is still waited for.
     Outcome,
 }
-
-/// The resources that both servers serve, as the first word of a line.
-const SERVED: [&str; 13] = [
-    "deployments",
-    "events",
-    "namespaces",
-    "nodes",
-    "persistentvolumeclaims",
-    "pods",
-    "replicasets",
-    "resourcequotas",
-    "rolebindings",
-    "roles",
-    "selfsubjectaccessreviews",
-    "selfsubjectreviews",
-    "selfsubjectrulesreviews",
-];
 
 /// The lines of an output as they are compared.
 pub fn lines(names: &mut Names, text: &str, form: Form) -> Vec<String> {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Printed, number, or, text};
+use super::{Printed, or};
+use crate::value::{number, text};
 
 pub(super) fn namespace(object: &Printed<'_>) -> Value {
     json!([object.name(), object.text("/status/phase"), object.age()])

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Printed, list, number, or, text};
+use super::{Printed, or};
+use crate::resource::is_last_phase;
+use crate::value::{list, number, text};
 
 /// What the containers of a Pod add up to.
 #[derive(Default)]
@@ -53,7 +55,7 @@ pub(super) fn row(pod: &Printed<'_>) -> Value {
     if pod.value.pointer("/metadata/deletionTimestamp").is_some() {
         if pod.text("/status/reason") == "NodeLost" {
             sum.reason = "Unknown".to_owned();
-        } else if phase != "Succeeded" && phase != "Failed" {
+        } else if !is_last_phase(phase) {
             sum.reason = "Terminating".to_owned();
         }
     }

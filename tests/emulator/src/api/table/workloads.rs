@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Printed, list, text};
+use super::Printed;
+use crate::value::{list, text};
 
 pub(super) fn deployment(object: &Printed<'_>) -> Value {
     let (names, images) = containers(object);

@@ -15,7 +15,7 @@ pub(super) fn refuses(cluster: &mut Cluster, pod: &View, node: &str) -> bool {
     cluster.say(pod, Said { source: Source::Kubelet(node), warning: true, reason: &reason, message: &why, field: "" });
     let now = cluster.stamp();
     let _ = cluster.patch(pod.key(), pod.uid(), Part::Status, |value| {
-        let generation = crate::controllers::fields::int(value, "/metadata/generation");
+        let generation = crate::controllers::fields::number(value, "/metadata/generation");
         let status = section(value, "status");
         status.remove("conditions");
         status.insert("observedGeneration".to_owned(), generation.into());

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Worker;
 use super::container::{self, Container, Ended, Role, Run};
 use crate::controllers::Cluster;
-use crate::controllers::fields::{View, int, list, text};
+use crate::controllers::fields::{View, list, number, text};
 
 /// What is known of a Pod by its status.
 pub(super) fn worker(cluster: &Cluster, pod: &View, node: &str) -> Worker {
@@ -37,11 +37,11 @@ pub(super) fn worker(cluster: &Cluster, pod: &View, node: &str) -> Worker {
 }
 
 fn restore(container: &mut Container, status: &Value, ago: &dyn Fn(&str) -> Instant) {
-    container.restarts = int(status, "/restartCount");
+    container.restarts = number(status, "/restartCount");
     container.pulled = !text(status, "/imageID").is_empty();
     let ended = |state: &Value, run: i64| {
         state.get("terminated").map(|ended| Ended {
-            code: int(ended, "/exitCode"),
+            code: number(ended, "/exitCode"),
             reason: match text(ended, "/reason") {
                 "Completed" => "Completed",
                 "OOMKilled" => "OOMKilled",

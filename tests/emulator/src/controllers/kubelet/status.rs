@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::container::{Container, Ended, Role, Run};
 use super::{Round, Step, Worker};
 use crate::controllers::fields::{condition, list, text};
-use crate::resource::NODES;
+use crate::resource::{NODES, is_last_phase};
 use crate::script::Script;
 use crate::store::Key;
 
@@ -143,7 +143,7 @@ fn conditions(round: &Round<'_>, worker: &Worker, phase: &str, ready: &[bool]) -
         }
     };
     let gone = worker.stopping.is_some_and(|stopping| matches!(stopping.step, Step::NoSandbox | Step::Ended));
-    let sandbox = worker.address.is_some() && !gone && !matches!(phase, "Succeeded" | "Failed");
+    let sandbox = worker.address.is_some() && !gone && !is_last_phase(phase);
     let plain = |holds: bool| (if holds { "True" } else { "False" }, String::new(), String::new());
     let ours = OURS.into_iter().zip([plain(sandbox), initialized, is_ready.clone(), is_ready, plain(true)]);
     let others = list(&round.pod.value, "/status/conditions").iter();

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::container::{Container, Ended, Role, Run};
 use super::{CLEANED_AFTER, Round, Step, Stopping, Worker, status};
-use crate::controllers::fields::int;
+use crate::controllers::fields::number;
 use crate::registry::Deletion;
 use crate::script::Script;
 
@@ -64,7 +64,7 @@ impl Round<'_> {
     }
 
     fn grace(&self) -> Duration {
-        let seconds = int(&self.pod.value, "/metadata/deletionGracePeriodSeconds");
+        let seconds = number(&self.pod.value, "/metadata/deletionGracePeriodSeconds");
         Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
     }
 

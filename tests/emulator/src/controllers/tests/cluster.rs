@@ -16,7 +16,7 @@ fn pods_on(test: &Test, node: &str) -> usize {
 fn available(count: i64) -> impl Fn(&Test) -> bool {
     move |test| {
         let found = test.get(&DEPLOYMENTS, "app").unwrap();
-        fields::int(&found, "/status/availableReplicas") == count && found["status"]["updatedReplicas"] == count
+        fields::number(&found, "/status/availableReplicas") == count && found["status"]["updatedReplicas"] == count
     }
 }
 
@@ -86,7 +86,7 @@ async fn a_pod_can_take_its_node_down() {
         fields::condition(&node, "Ready").is_some_and(|ready| text(ready, "/status") == "Unknown")
     })
     .await;
-    let ready = |test: &Test| fields::int(&test.get(&DEPLOYMENTS, "app").unwrap(), "/status/readyReplicas");
+    let ready = |test: &Test| fields::number(&test.get(&DEPLOYMENTS, "app").unwrap(), "/status/readyReplicas");
     test.until("it isn't ready", |test| ready(test) == 0).await;
 }
 

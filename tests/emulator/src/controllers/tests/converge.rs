@@ -154,7 +154,7 @@ async fn going_back_gives_the_old_replica_set_a_new_revision_and_remembers_the_o
 async fn a_start_right_after_a_stop_shows_the_counters_of_before_at_the_new_generation() {
     let test = Test::new(&json!({"namespaces": ["test"]}));
     write::make(&test.state, &DEPLOYMENTS, "test", deployment("app", 1, &json!({"kube-emulator/stop": "1s"}))).unwrap();
-    let seen = |test: &Test, name: &str| fields::int(&test.get(&DEPLOYMENTS, "app").unwrap(), name);
+    let seen = |test: &Test, name: &str| fields::number(&test.get(&DEPLOYMENTS, "app").unwrap(), name);
     test.until("it runs", |test| seen(test, "/status/availableReplicas") == 1).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     apply(&test, &Edit::Scale(0)).await;

@@ -42,7 +42,7 @@ impl Test {
         let mut events: Vec<_> = self.state.store.all(&EVENTS, Some("test"));
         events.sort_by_key(|event| event.version);
         let said = events.iter().map(|event| event.value()).map(|event| {
-            let count = fields::int(&event, "/count").max(1);
+            let count = fields::number(&event, "/count").max(1);
             format!("{} {} x{count}: {}", text(&event, "/type"), text(&event, "/reason"), text(&event, "/message"))
         });
         said.collect()

@@ -13,6 +13,7 @@ use rstest::rstest;
 use serde::Deserialize;
 
 use super::*;
+use crate::controllers::fields::has_ended;
 use crate::write;
 
 #[derive(Debug, Deserialize)]
@@ -93,7 +94,7 @@ impl Seen {
         if change.removed {
             return self.order.push(format!("{who} gone"));
         }
-        let ended = matches!(text(value, "/status/phase"), "Failed" | "Succeeded");
+        let ended = has_ended(value);
         let generation = value["metadata"]["generation"].to_string();
         let want = value["spec"]["replicas"].to_string();
         let facts = [
