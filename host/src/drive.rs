@@ -90,7 +90,7 @@ pub(crate) async fn run(setup: Setup, slot: Slot, ids: Ids, outbox: Outbox) {
     let Setup { sandbox, loaded, upstream, grants, audit, ownership, settings, seed, call, plan, .. } = setup;
     let limits = sandbox.limits().clone();
     let timeout = setup.deadline.map(|deadline| deadline.saturating_duration_since(setup.began));
-    let context = Context { deadline: timeout.map(milliseconds), ownership, settings, seed, records: Vec::new() };
+    let context = Context { deadline: timeout.map(milliseconds), plan, ownership, settings, seed, records: Vec::new() };
     let mut drive = Drive {
         lists: matches!(call, Call::Discover { follow: false, .. }),
         follows: call.follows(),

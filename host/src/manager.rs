@@ -201,6 +201,13 @@ impl Manager {
         self.inner.sandbox.live()
     }
 
+    /// Steps of providers that are queued or under way now. What is live and not stepping waits for its engine; more than
+    /// there are processors, for long, means that this machine has too much to do.
+    #[must_use]
+    pub fn stepping(&self) -> usize {
+        self.inner.sandbox.steps().awaited()
+    }
+
     /// Where instances get their memory from on this machine.
     #[must_use]
     pub fn allocation(&self) -> Allocation {

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,23 @@ type Job = Box<dyn FnOnce() + Send>;
 /// has used least first, and what is light never waits for them.
 pub struct Steps {
     queue: Arc<Queue>,
+    awaited: AtomicUsize,
+}
+
+/// Counts one who waits for a step, also when it is dropped.
+struct Awaited<'a>(&'a AtomicUsize);
+
+impl<'a> Awaited<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Awaited(count)
+    }
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 struct Queue {
@@ -98,7 +116,7 @@ impl Steps {
         let heavy = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
         // Owned from here on, so that threads end again when a later one cannot be started.
         let queue = Queue { state: Mutex::default(), ready: Condvar::new(), heavy };
-        let steps = Steps { queue: Arc::new(queue) };
+        let steps = Steps { queue: Arc::new(queue), awaited: AtomicUsize::new(0) };
         for number in 0..=heavy {
             let queue = Arc::clone(&steps.queue);
             std::thread::Builder::new()
@@ -107,6 +125,11 @@ impl Steps {
                 .spawn(move || queue.work())?;
         }
         Ok(steps)
+    }
+
+    /// Steps that somebody waits for: queued, running, or done and not yet taken.
+    pub fn awaited(&self) -> usize {
+        self.awaited.load(Ordering::SeqCst)
     }
 
     /// Runs `work` on one of the threads and charges the account with its time. Dropping the future before it began
@@ -119,6 +142,7 @@ impl Steps {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
+        let _awaited = Awaited::begin(&self.awaited);
         let (sender, receiver) = oneshot::channel();
         let job = Box::new(move || {
             if !sender.is_closed() {
@@ -245,7 +269,9 @@ mod tests {
         let mark = Arc::clone(&ran);
         let mut given_up = Box::pin(steps.run(&account, move || mark.store(true, Ordering::SeqCst)));
         assert!(given_up.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(steps.awaited(), threads + 1);
         drop(given_up);
+        assert_eq!(steps.awaited(), threads);
         drop(hold);
         for blocker in blockers {
             blocker.await.unwrap();

@@ -76,6 +76,8 @@ impl Call {
 pub(crate) struct Context {
     /// Milliseconds after the beginning.
     pub(crate) deadline: Option<u64>,
+    /// What is asked for is shown and not sent, if it writes.
+    pub(crate) plan: bool,
     pub(crate) ownership: Ownership,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) seed: [u8; 32],

@@ -98,6 +98,20 @@ async fn a_plan_sends_no_write() {
     assert_eq!(host.upstream.targets().len(), 1);
 }
 
+/// A provider is told that it is only a plan: what has nothing to write need not wait for anything.
+#[rstest::rstest]
+#[case::plan(true)]
+#[case::no_plan(false)]
+#[tokio::test]
+async fn a_provider_knows_a_plan(#[case] plan: bool) {
+    let host = Host::new(limits(), Fake::fine()).with(&["echo"]).await;
+    let options = Options { plan, ..Options::default() };
+    let report = host.manager.start("echo", ids(&["default/web"]), options).finish().await;
+    let outcome = report.settled[0].result.as_ref().unwrap();
+    let facts = &outcome.workload.as_ref().unwrap().facts;
+    assert!(facts.contains(&("plan".to_owned(), plan.to_string())), "{facts:?}");
+}
+
 #[tokio::test]
 async fn what_is_asked_for_at_the_end_is_not_done() {
     let host = Host::new(limits(), Fake::fine()).with(&["finish-asking"]).await;

@@ -33,6 +33,12 @@ impl Operation {
         &self.core.context.ownership
     }
 
+    /// Only what would be sent is asked for: each id ends at its first write. One that has nothing to write settles with
+    /// what was read.
+    pub fn plan(&self) -> bool {
+        self.core.context.plan
+    }
+
     /// A setting of the provider, by name.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let mut settings = self.core.context.settings.iter();

@@ -86,6 +86,8 @@ pub struct Options {
     pub seed: Vec<u8>,
     /// When a stop for all comes by itself, in milliseconds.
     pub deadline: Option<u64>,
+    /// Only what would be sent is asked for.
+    pub plan: bool,
     /// The host's records, by id.
     pub records: Vec<(String, Vec<u8>)>,
     /// Stops besides that of the deadline.
@@ -105,6 +107,7 @@ impl Default for Options {
             settings: Vec::new(),
             seed: (0..32).collect(),
             deadline: Some(300_000),
+            plan: false,
             records: Vec::new(),
             stops: Vec::new(),
         }
@@ -130,6 +133,7 @@ impl Options {
     pub fn context(&self) -> Context {
         Context {
             deadline: self.deadline,
+            plan: self.plan,
             ownership: self.ownership.clone(),
             settings: self.settings.clone(),
             seed: self.seed.clone(),

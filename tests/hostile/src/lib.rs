@@ -22,8 +22,8 @@
 //! Honest ones:
 //! - `good`: one GET, then every id settles as `started` (discover emits a workload). Also without a behaviour.
 //! - `echo`: one GET, then every id settles as `read` (discover emits) with everything that the provider was given
-//!   among the workload's facts: `call`, `argument`, `deadline`, `owner`, `id-key`, `label KEY`, `setting NAME`,
-//!   `seed-length`, `record ID`, `now`, and of the answer `status`, `retry-after-ms`, `date-ms`, `media`,
+//!   among the workload's facts: `call`, `argument`, `deadline`, `plan`, `owner`, `id-key`, `label KEY`, `setting
+//!   NAME`, `seed-length`, `record ID`, `now`, and of the answer `status`, `retry-after-ms`, `date-ms`, `media`,
 //!   `header NAME`, `bytes`, or `failed`.
 //!
 //! What is run away with:

@@ -8,6 +8,7 @@ pub(super) fn context(context: Context) -> lifecycle::Context {
     let labels = context.ownership.labels.into_iter().map(|(key, value)| lifecycle::Label { key, value }).collect();
     lifecycle::Context {
         deadline: context.deadline,
+        plan: context.plan,
         ownership: lifecycle::Ownership { owner: context.ownership.owner, labels, id_key: context.ownership.id_key },
         settings: context.settings,
         seed: context.seed.to_vec(),

@@ -53,6 +53,7 @@ fn context(given: &Given) -> Vec<(String, String)> {
         ("ids".to_owned(), given.ids.join(" ")),
         ("argument".to_owned(), given.argument.clone()),
         ("deadline".to_owned(), format!("{:?}", context.deadline)),
+        ("plan".to_owned(), context.plan.to_string()),
         ("owner".to_owned(), context.ownership.owner.clone()),
         ("id-key".to_owned(), context.ownership.id_key.clone()),
         ("seed-length".to_owned(), context.seed.len().to_string()),
