@@ -1,7 +1,7 @@
 # What a person types. Everything a fresh machine lacks is installed by these targets; only rustup, a C toolchain
 # and, for the real cluster, Go and root must be there.
 .DEFAULT_GOAL := build
-.PHONY: build components release demo test lint fmt cluster cluster-down clean toolchain
+.PHONY: build components release demo test bench lint fmt cluster cluster-down clean toolchain
 
 WASM := wasm32-unknown-unknown
 COMPONENTS := target/components
@@ -49,6 +49,11 @@ endif
 # Every test; says at the end how many ran, and which were left out and why.
 test:
 	@tests/run
+
+# Every figure the README quotes, as ratios in one run. Passes and fails nothing.
+bench: components
+	cargo build --release --locked -p workload-bench
+	@target/release/workload-bench
 
 # Formatting, clippy and rustdoc with warnings as errors, shell scripts, licences and bans.
 lint: components
