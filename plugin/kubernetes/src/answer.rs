@@ -1,11 +1,16 @@
 //! What an HTTP answer means. The code is the one of the answer, never one within a body, and only a proper `Status`
 //! for exactly the object asked for says that it is missing.
 
+mod quote;
+
 use workload_guest::{Failure, Fault, FaultKind, Response, fault};
 
 use crate::api::{Malformed, ServerStatus};
 use crate::id::Target;
 use crate::request::Resource;
+use crate::time::span;
+
+pub use quote::{Refusal, sentence};
 
 /// A request in words: what its answer is held against, and what a fault names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +50,12 @@ impl Action {
         }
     }
 
+    /// An edit of a Deployment itself.
+    #[must_use]
+    pub fn patch(target: &Target) -> Self {
+        Self::on("patch", target)
+    }
+
     /// A list. No namespace: of all.
     #[must_use]
     pub fn list(resource: Resource, namespace: Option<&str>) -> Self {
@@ -58,10 +69,16 @@ impl Action {
         }
     }
 
+    /// As a permission: what is done, to what, and where.
+    #[must_use]
+    pub fn permission(&self) -> String {
+        format!("{} {} {}", self.verb, self.resource, self.place())
+    }
+
     fn what(&self) -> String {
         match (&self.namespace, &self.name) {
             (Some(namespace), Some(name)) => format!("{} {} {namespace}/{name}", self.verb, self.resource),
-            _ => format!("{} {} {}", self.verb, self.resource, self.place()),
+            _ => self.permission(),
         }
     }
 }
@@ -75,8 +92,8 @@ pub enum Class {
     NoNamespace,
     /// 401.
     Unauthorized,
-    /// 403, by permission or quota; the words of the server if they say more.
-    Forbidden(Option<String>),
+    /// 403, by permission, quota or policy; the words of the server if they say more.
+    Forbidden(Option<Refusal>),
     /// 403, because the namespace is being deleted.
     Terminating,
     /// 409: it changed, or is another object than the one named.
@@ -85,8 +102,8 @@ pub enum Class {
     Exists,
     /// 410, or a watch or a page whose version is too old.
     Expired,
-    /// 422, and some 400: the fields that are wrong.
-    Invalid(String),
+    /// 422, and some 400: the fields that are wrong, or the policy they offend.
+    Invalid(Refusal),
     /// 429.
     Throttled,
     /// No connection, no answer in time, or 5xx.
@@ -116,9 +133,6 @@ pub struct Trouble {
     action: Box<Action>,
 }
 
-/// How much of a server's sentence is repeated.
-const QUOTED_LENGTH: usize = 300;
-
 /// Takes an answer apart: what was wanted, or why not.
 ///
 /// # Errors
@@ -135,7 +149,7 @@ pub fn classify(action: &Action, answer: Result<Response, Failure>) -> Result<Re
         (403, Some(status)) if status.details.causes.iter().any(|cause| cause.reason == "NamespaceTerminating") => {
             Class::Terminating
         }
-        (403, Some(status)) => Class::Forbidden(more_than_permission(&status.message)),
+        (403, Some(status)) => Class::Forbidden(Refusal::of(&status.message)),
         (403, None) => Class::Forbidden(None),
         (404, Some(status)) => not_found(action, status),
         (409, Some(status)) if status.reason == "AlreadyExists" => Class::Exists,
@@ -146,7 +160,9 @@ pub fn classify(action: &Action, answer: Result<Response, Failure>) -> Result<Re
         (422, Some(status)) if status.details.causes.iter().any(|cause| cause.field == "metadata.uid") => {
             Class::Conflict
         }
-        (400 | 422, Some(status)) => Class::Invalid(wrong_fields(status)),
+        (400 | 422, Some(status)) => {
+            Class::Invalid(Refusal::of(&status.message).unwrap_or_else(|| Refusal::of_fields(status)))
+        }
         (429, _) => Class::Throttled,
         (408 | 500..=599, _) => Class::Unreachable,
         _ => Class::Malformed,
@@ -192,36 +208,6 @@ fn not_found(action: &Action, status: &ServerStatus<'_>) -> Class {
     }
 }
 
-/// A 403 that is not about a permission says what it is about, for example a quota.
-fn more_than_permission(message: &str) -> Option<String> {
-    const MORE: [&str; 3] = ["exceeded quota", "denied the request", "denied request"];
-    MORE.iter().any(|words| message.contains(words)).then(|| sentence(message))
-}
-
-/// The fields, and never their values: a message of the server may quote what was sent.
-fn wrong_fields(status: &ServerStatus<'_>) -> String {
-    let mut fields: Vec<String> = status
-        .details
-        .causes
-        .iter()
-        .filter(|cause| !cause.field.is_empty())
-        .map(|cause| format!("{} ({})", cause.field, cause.reason))
-        .collect();
-    fields.dedup();
-    if fields.is_empty() { status.reason.to_string() } else { sentence(&fields.join(", ")) }
-}
-
-/// One line of bounded length out of what a server wrote.
-#[must_use]
-pub fn sentence(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= QUOTED_LENGTH {
-        return line;
-    }
-    let head: String = line.chars().take(QUOTED_LENGTH).collect();
-    format!("{head}…")
-}
-
 impl Trouble {
     /// An answer whose body is not what it must be.
     #[must_use]
@@ -233,6 +219,12 @@ impl Trouble {
             nothing_done: false,
             action: Box::new(action.clone()),
         }
+    }
+
+    /// A proper 404 for exactly this object.
+    #[must_use]
+    pub fn missing(action: &Action) -> Self {
+        Self { class: Class::Missing, code: Some(404), ..Self::malformed(action, 404) }
     }
 
     /// More than can be kept.
@@ -279,6 +271,32 @@ impl Trouble {
         !self.nothing_done && matches!(self.class, Class::Unreachable | Class::Malformed | Class::Expired)
     }
 
+    /// Takes what may repeat one of these values out of the words. They are only asked for if there is a need.
+    pub fn withhold(&mut self, values: impl FnOnce() -> Vec<String>) {
+        match &mut self.class {
+            Class::Forbidden(Some(refusal)) | Class::Invalid(refusal) if refusal.is_foreign() => {
+                refusal.withhold(&values());
+            }
+            _ => {}
+        }
+    }
+
+    /// What a fault that ends with this trouble tells besides its message, as name and value.
+    #[must_use]
+    pub fn known(&self) -> Vec<(&'static str, String)> {
+        let mut known: Vec<(&'static str, String)> = Vec::new();
+        known.extend(self.reason().map(|reason| ("reason", reason.to_owned())));
+        known.extend(self.code.map(|code| ("code", code.to_string())));
+        known.extend(self.retry_after_ms.map(|ms| ("retry-after", span(ms))));
+        known
+    }
+
+    /// The permission that is missing, in words.
+    #[must_use]
+    pub fn permission(&self) -> String {
+        self.action.permission()
+    }
+
     /// In words, for a message that goes on to say more.
     #[must_use]
     pub fn words(&self) -> String {
@@ -304,7 +322,12 @@ impl Trouble {
             Class::Exists => format!("cannot {what}: there is one already"),
             Class::Expired => format!("cannot {what}: the version asked for is too old"),
             Class::Invalid(fields) => format!("cannot {what}: the server finds it invalid: {fields}"),
-            Class::Throttled => format!("cannot {what}: the server has too much to do"),
+            Class::Throttled => match self.retry_after_ms {
+                Some(ms) => {
+                    format!("cannot {what}: the server has too much to do and asks to come back in {}", span(ms))
+                }
+                None => format!("cannot {what}: the server has too much to do"),
+            },
             Class::Unreachable => match self.code {
                 Some(code) => format!("cannot {what}: the server answered with {code}"),
                 None => format!("cannot {what}: no answer from the server"),
@@ -335,10 +358,10 @@ impl Trouble {
             Class::Unsupported => FaultKind::Unsupported,
             Class::Cancelled => FaultKind::Cancelled,
         };
-        let mut fault = fault(kind, self.words());
-        if let Some(reason) = self.reason() {
-            fault = fault.with("reason", reason);
-        }
+        let mut fault = self.known().into_iter().fold(fault(kind, self.words()), |fault, (name, value)| {
+            // A code is the last detail, behind what it is about.
+            if name == "code" { fault } else { fault.with(name, value) }
+        });
         if matches!(self.class, Class::Forbidden(_)) {
             fault = fault.with("verb", self.action.verb).with("resource", self.action.resource);
             if let Some(namespace) = &self.action.namespace {

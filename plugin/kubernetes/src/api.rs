@@ -6,6 +6,7 @@
 
 mod deployment;
 mod envelope;
+mod event;
 mod meta;
 mod pod;
 mod replica_set;
@@ -13,6 +14,7 @@ mod text;
 
 pub use deployment::{Condition, Deployment, Selector};
 pub use envelope::{Event, List, ServerStatus, annotation, event};
+pub use event::Report;
 pub use meta::Meta;
 pub use pod::{Pod, PodTemplate};
 pub use replica_set::ReplicaSet;

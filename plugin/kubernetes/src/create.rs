@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use workload_guest::{Fault, FaultKind, Ownership, Spec, fault};
 
-use crate::id::{Target, hexadecimal, is_label_value};
+use crate::id::{Target, hexadecimal, is_id_of_another, is_label_value};
 use crate::ownership::attempt_key;
 use crate::request::serialize;
 
@@ -22,7 +22,7 @@ const ATTEMPT_BYTES: usize = 16;
 const CONTAINER: &str = "main";
 
 /// A Deployment to be made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct New {
     /// Its id.
     pub target: Target,
@@ -30,6 +30,8 @@ pub struct New {
     pub attempt: (String, String),
     /// The request's body.
     pub body: Vec<u8>,
+    /// The values of its environment variables: what no message may repeat.
+    pub variables: Vec<String>,
 }
 
 /// Checks what is to be made and makes the request's body of it.
@@ -44,6 +46,10 @@ pub fn plan(spec: &Spec, ownership: &Ownership, seed: &[u8]) -> Result<New, Faul
         Some(value) if value.is_empty() || !is_label_value(value) => {
             return Err(fault(FaultKind::InvalidSpec, "the id label has a value that is no label value"));
         }
+        // It could neither be told from that one nor, later, be acted on.
+        Some(value) if *value != target.label_value() && is_id_of_another(value) => {
+            return Err(fault(FaultKind::InvalidSpec, "the id label is the one of another workload"));
+        }
         Some(value) => value.clone(),
         None => target.label_value(),
     };
@@ -52,7 +58,7 @@ pub fn plan(spec: &Spec, ownership: &Ownership, seed: &[u8]) -> Result<New, Faul
     mark.update(target.id().as_bytes());
     let attempt = (attempt_key(ownership), hexadecimal(&mark.finalize(), ATTEMPT_BYTES));
     let body = serialize(&deployment(&target, &template, &labels(ownership, id_label), &attempt));
-    Ok(New { target, attempt, body })
+    Ok(New { target, attempt, body, variables: template.env.into_values().collect() })
 }
 
 /// The labels of what we make: those that mark what is ours, and the id.

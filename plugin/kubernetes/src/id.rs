@@ -75,6 +75,30 @@ impl Target {
     }
 }
 
+/// The id whose label has this value. None: it is no id's, or is shortened.
+#[must_use]
+pub fn claimed_id(value: &str) -> Option<Target> {
+    let (namespace, name) = value.split_once('.')?;
+    let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
+    (is_namespace(namespace) && is_subdomain(name)).then_some(target)
+}
+
+/// It is the label of some id: of another one, where it is not the own.
+#[must_use]
+pub fn is_id_of_another(value: &str) -> bool {
+    claimed_id(value).is_some() || is_shortened(value)
+}
+
+/// It looks like the label of a long id: its head, a hyphen and a digest.
+fn is_shortened(value: &str) -> bool {
+    match value.split_at_checked(LABEL_HEAD) {
+        Some((_, tail)) => tail.strip_prefix('-').is_some_and(|digits| {
+            digits.len() == LABEL_DIGEST * 2 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        }),
+        None => false,
+    }
+}
+
 /// The first bytes in hexadecimal digits.
 #[must_use]
 pub fn hexadecimal(bytes: &[u8], count: usize) -> String {
@@ -203,8 +227,20 @@ mod tests {
         // printf 'n…n.w…w' | sha256sum
         assert_eq!(value, format!("{}.{}-{}", "n".repeat(30), "w".repeat(9), &LONG_DIGEST[..16]));
         assert!(is_label_value(&value));
+        assert!(is_shortened(&value) && claimed_id(&value).is_some());
         let other = Target { name: "w".repeat(34), ..target };
         assert_ne!(other.label_value(), value);
+    }
+
+    #[rstest]
+    #[case::id("default.web", Some("default/web"))]
+    #[case::dotted("prod.web.v2", Some("prod/web.v2"))]
+    #[case::number("4711", None)]
+    #[case::capitals("Node.web", None)]
+    #[case::underscore("ct_1.web", None)]
+    #[case::empty("", None)]
+    fn the_id_of_a_label(#[case] value: &str, #[case] want: Option<&str>) {
+        assert_eq!(claimed_id(value).map(|target| target.id()).as_deref(), want);
     }
 
     const LONG_DIGEST: &str = "0035d83250d5540c9b11a42dc02f7f71d0388afe22ac080c2c1443b46ef0af0f";

@@ -1,9 +1,13 @@
 //! The operations. Each is one workload's story: look, write at most once, wait.
 
 mod case;
+mod claims;
 mod create;
 mod delete;
 mod discover;
+mod explain;
+mod nudge;
+mod settle;
 mod start;
 mod status;
 mod stop;
@@ -19,15 +23,18 @@ pub struct Kubernetes {
 }
 
 /// What it would like to be allowed: what the operations below ask for, and nothing else.
-const ASKS: [&str; 8] = [
+const ASKS: [&str; 10] = [
     "deployments:get",
     "deployments:list",
     "deployments:watch",
     "deployments:create",
     "deployments:delete",
+    // To wake a controller that has given up: an annotation of our own, and nothing else.
+    "deployments:patch",
     "deployments/scale:patch",
     "replicasets:list",
     "pods:list",
+    "events:list",
 ];
 
 impl Provider for Kubernetes {

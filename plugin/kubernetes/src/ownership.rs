@@ -3,6 +3,7 @@
 use workload_guest::Ownership;
 
 use crate::api::{Labels, Meta, Selector};
+use crate::id::{Target, is_id_of_another};
 
 /// What an object says about whose it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,11 +51,45 @@ pub fn selector(ownership: &Ownership) -> String {
     parts.join(",")
 }
 
-/// The key of the annotation that marks an attempt to create, beside the labels of this owner.
+/// Which workload an object says that it is, by its id label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The one of its own name, or it says nothing.
+    Own,
+    /// One of another name: most likely it was copied.
+    Another(String),
+    /// An id that a Manager gave, which is nobody's name.
+    Manager(String),
+}
+
+/// Which workload does it say that it is?
+#[must_use]
+pub fn claim(ownership: &Ownership, meta: &Meta<'_>) -> Claim {
+    let own = Target { namespace: meta.namespace.to_string(), name: meta.name.to_string() };
+    match meta.labels.get(&ownership.id_key) {
+        None | Some("") => Claim::Own,
+        Some(value) if value == own.label_value() => Claim::Own,
+        Some(value) if is_id_of_another(value) => Claim::Another(value.to_owned()),
+        Some(value) => Claim::Manager(value.to_owned()),
+    }
+}
+
+/// The key of the annotation that marks an attempt to create.
 #[must_use]
 pub fn attempt_key(ownership: &Ownership) -> String {
+    key_beside(ownership, "attempt")
+}
+
+/// The key of the annotation whose change wakes a controller that has given up.
+#[must_use]
+pub fn nudged_key(ownership: &Ownership) -> String {
+    key_beside(ownership, "nudged")
+}
+
+/// A key of our own, beside the labels of this owner.
+fn key_beside(ownership: &Ownership, word: &str) -> String {
     let end = ownership.id_key.rfind(['/', '.']).map_or(0, |at| at + 1);
-    format!("{}attempt", ownership.id_key.get(..end).unwrap_or_default())
+    format!("{}{word}", ownership.id_key.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -95,6 +130,29 @@ mod tests {
         assert_eq!(owned(&ours(), &meta), want);
     }
 
+    #[rstest]
+    #[case::own("default.web", Claim::Own)]
+    #[case::empty("", Claim::Own)]
+    #[case::a_number("4711", Claim::Manager("4711".to_owned()))]
+    #[case::a_word("Ct_4711", Claim::Manager("Ct_4711".to_owned()))]
+    #[case::another_name("default.api", Claim::Another("default.api".to_owned()))]
+    #[case::another_namespace("prod.web", Claim::Another("prod.web".to_owned()))]
+    #[case::shortened(
+        "default.a-name-that-is-far-too-long-to-b-0123456789abcdef",
+        Claim::Another("default.a-name-that-is-far-too-long-to-b-0123456789abcdef".to_owned())
+    )]
+    fn which_it_says_that_it_is(#[case] value: &str, #[case] want: Claim) {
+        let json = format!(r#"{{"namespace":"default","name":"web","labels":{{"w/id":"{value}"}}}}"#);
+        let meta: Meta<'_> = serde_json::from_str(&json).unwrap();
+        assert_eq!(claim(&ours(), &meta), want);
+    }
+
+    #[test]
+    fn who_says_nothing_is_what_its_name_says() {
+        let meta: Meta<'_> = serde_json::from_str(r#"{"namespace":"default","name":"web"}"#).unwrap();
+        assert_eq!(claim(&ours(), &meta), Claim::Own);
+    }
+
     #[test]
     fn without_labels_nothing_is_ours() {
         let nobody = Ownership { labels: Vec::new(), ..ours() };
@@ -114,5 +172,6 @@ mod tests {
     fn the_attempt_stands_beside_the_labels(#[case] id_key: &str, #[case] want: &str) {
         let ownership = Ownership { id_key: id_key.to_owned(), ..ours() };
         assert_eq!(attempt_key(&ownership), want);
+        assert_eq!(nudged_key(&ownership), want.replace("attempt", "nudged"));
     }
 }

@@ -9,9 +9,9 @@ mod group;
 mod list;
 mod sight;
 
-pub use group::{Group, Woken};
+pub use group::{Group, PATIENT_MS, Woken};
 pub use list::{Listing, list};
-pub use sight::{Look, Sight};
+pub use sight::{Look, Sight, Stuck};
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Every request this provider makes.
 
 use serde::Serialize;
+use serde_json::json;
 use workload_guest::{Body, Media, Method, Request};
 
 use crate::api::Selector;
@@ -21,6 +22,8 @@ pub enum Resource {
     ReplicaSets,
     /// Pods.
     Pods,
+    /// What was done about them, and what went wrong.
+    Events,
 }
 
 impl Resource {
@@ -31,6 +34,7 @@ impl Resource {
             Self::Deployments => "deployments",
             Self::ReplicaSets => "replicasets",
             Self::Pods => "pods",
+            Self::Events => "events",
         }
     }
 
@@ -41,13 +45,14 @@ impl Resource {
             Self::Deployments => "Deployment",
             Self::ReplicaSets => "ReplicaSet",
             Self::Pods => "Pod",
+            Self::Events => "Event",
         }
     }
 
     fn group(self) -> &'static [&'static str] {
         match self {
             Self::Deployments | Self::ReplicaSets => &["apis", "apps", "v1"],
-            Self::Pods => &["api", "v1"],
+            Self::Pods | Self::Events => &["api", "v1"],
         }
     }
 }
@@ -58,12 +63,27 @@ pub fn get(target: &Target) -> Request {
     plain(Method::Get, one(target), Vec::new())
 }
 
-/// A page of a list. No namespace: of all; no selector: everything.
+/// Which objects of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which<'a> {
+    /// Those with these labels; with none given, all.
+    Labels(&'a str),
+    /// What is reported about the object of this uid.
+    About(&'a str),
+}
+
+/// A page of a list. No namespace: of all.
 #[must_use]
-pub fn list(resource: Resource, namespace: Option<&str>, selector: &str, next: &str) -> Request {
+pub fn list(resource: Resource, namespace: Option<&str>, which: Which<'_>, next: &str) -> Request {
+    let about;
     let mut query = vec![("limit", PAGE_SIZE)];
-    if !selector.is_empty() {
-        query.push(("labelSelector", selector));
+    match which {
+        Which::Labels("") => {}
+        Which::Labels(selector) => query.push(("labelSelector", selector)),
+        Which::About(uid) => {
+            about = format!("involvedObject.uid={uid}");
+            query.push(("fieldSelector", &about));
+        }
     }
     if !next.is_empty() {
         query.push(("continue", next));
@@ -133,6 +153,14 @@ pub fn scale(target: &Target, uid: &str, resource_version: Option<&str>, replica
     segments.push("scale".to_owned());
     let patch = Patch { metadata: Precondition { uid, resource_version }, spec: Spec { replicas } };
     with_body(Method::Patch, segments, Media::MergePatch, serialize(&patch))
+}
+
+/// Edits one annotation of exactly this object as it was read, which changes nothing of what is wanted.
+#[must_use]
+pub fn annotate(target: &Target, uid: &str, resource_version: &str, key: &str, value: &str) -> Request {
+    let metadata = json!({ "uid": uid, "resourceVersion": resource_version, "annotations": { key: value } });
+    let patch = serialize(&json!({ "metadata": metadata }));
+    with_body(Method::Patch, one(target), Media::MergePatch, patch)
 }
 
 /// Deletes exactly this object, and its ReplicaSets and Pods before it.
@@ -264,8 +292,25 @@ mod tests {
         #[case] want_path: &str,
         #[case] want_query: &str,
     ) {
-        let request = list(resource, namespace, labels, next);
+        let request = list(resource, namespace, Which::Labels(labels), next);
         assert_eq!((path(&request), query(&request)), (want_path.to_owned(), want_query.to_owned()));
+    }
+
+    #[test]
+    fn events_are_those_of_one_object() {
+        let request = list(Resource::Events, Some("prod"), Which::About("u"), "");
+        assert_eq!(path(&request), "api/v1/namespaces/prod/events");
+        assert_eq!(query(&request), "limit=500&fieldSelector=involvedObject.uid=u");
+    }
+
+    #[test]
+    fn an_annotation_is_all_that_is_edited() {
+        let request = annotate(&web(), "u", "7", "w/nudged", "2026-01-01T00:00:00Z");
+        assert_eq!(path(&request), "apis/apps/v1/namespaces/default/deployments/web");
+        assert_eq!((request.method, request.body.as_ref().unwrap().media), (Method::Patch, Media::MergePatch));
+        let want =
+            r#"{"metadata":{"annotations":{"w/nudged":"2026-01-01T00:00:00Z"},"resourceVersion":"7","uid":"u"}}"#;
+        assert_eq!(body(&request), want);
     }
 
     #[rstest]

@@ -33,6 +33,24 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
 }
 
+/// The time as Kubernetes writes it, of milliseconds of the Unix epoch.
+#[must_use]
+pub fn rfc3339(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (day, clock) = (seconds / 86_400, seconds % 86_400);
+    // As above, backwards: eras of 400 years that begin in March.
+    let days = day + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let of_era_year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * of_era_year + of_era_year / 4 - of_era_year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + of_era_year + next;
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", clock / 3_600, clock / 60 % 60, clock % 60)
+}
+
 /// A span for a person: `5m0s`.
 #[must_use]
 pub fn span(ms: u64) -> String {
@@ -63,6 +81,17 @@ mod tests {
     #[case::empty("", None)]
     fn times(#[case] text: &str, #[case] want: Option<u64>) {
         assert_eq!(milliseconds(text), want);
+    }
+
+    #[rstest]
+    #[case::epoch("1970-01-01T00:00:00Z")]
+    #[case::leap_day("2024-02-29T12:00:00Z")]
+    #[case::before_it("2024-02-28T23:59:59Z")]
+    #[case::first_of_march("2100-03-01T00:00:00Z")]
+    #[case::new_year("2025-12-31T23:59:59Z")]
+    #[case::recorded("2026-11-30T15:03:02Z")]
+    fn written_as_read(#[case] text: &str) {
+        assert_eq!(rfc3339(milliseconds(text).unwrap()), text);
     }
 
     #[rstest]

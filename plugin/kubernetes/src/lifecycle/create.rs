@@ -2,6 +2,7 @@
 
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Spec, StopReason, fault};
 
+use super::case::is_hopeless;
 use crate::answer::{Action, Class, Trouble, classify};
 use crate::api::{Deployment, Object, annotation};
 use crate::create::{New, plan};
@@ -28,7 +29,10 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
                 Some(outcome) => return Ok(outcome),
                 None => Trouble::malformed(&action, response.status),
             },
-            Err(trouble) => trouble,
+            Err(mut trouble) => {
+                trouble.withhold(|| new.variables.clone());
+                trouble
+            }
         };
         uncertain |= trouble.is_uncertain();
         // Also when there is one already: it may be what an earlier try of ours made.
@@ -46,6 +50,9 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
         let passing = trouble.is_passing() || trouble.class == Class::Conflict;
         if !passing || tries >= TRIES {
             return Err(ended(&cx, &trouble));
+        }
+        if is_hopeless(&cx, &trouble) {
+            return Err(trouble.fault());
         }
         let pause = trouble.retry_after_ms.unwrap_or(0).max(RETRY_MS);
         cx.sleep(pause).await.map_err(|_| ended(&cx, &trouble))?;

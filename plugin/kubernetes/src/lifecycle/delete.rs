@@ -1,39 +1,35 @@
 //! Delete: once, in the foreground, this object; then wait until it and its Pods are gone.
 
-use workload_guest::{Cx, Either, Fault, Outcome, OutcomeWord, select};
+mod remains;
 
-use super::case::{Case, EAGER_MS, PATIENT_MS, Written};
+use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
+
+use super::case::{Case, Written};
 use crate::answer::{Action, Class};
-use crate::api::{Object, Pod, ReplicaSet};
-use crate::read::{Listing, Reads, Woken};
+use crate::read::{Look, PATIENT_MS, Reads, Woken};
 use crate::request::{self, Resource};
-use crate::status::{Beside, blocker, missing};
+use crate::status::missing;
+use remains::Remains;
 
 pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?;
-    let look = match case.first().await {
-        Ok(look) => look,
-        Err(trouble) if trouble.class == Class::Missing => {
-            return Ok(gone(&case, OutcomeWord::AlreadyGone, false, "there is no such Deployment"));
-        }
-        Err(trouble) => return Err(case.ended(&trouble)),
+    let Some(mut look) = first(&mut case).await? else {
+        return Ok(gone(&case, OutcomeWord::AlreadyGone, false, "there is no such Deployment"));
     };
-    case.recognise(&look)?;
-    // What is left of it later is told by its ReplicaSets, which then are gone as well.
-    let mut look = case.beside(look, Resource::ReplicaSets).await.map_err(|trouble| case.ended(&trouble))?;
-    let sets = match &look.sight.replica_sets {
-        Beside::Read(listing) => Some(owned_sets(listing, &look.uid)),
-        _ => None,
-    };
-    let selector = look.selector.clone();
-    let covered = look.covered;
+    let remains = Remains::of(&look);
+    if look.deleting && case.is_planned() {
+        return Ok(case.outcome(OutcomeWord::Deleted, false, &look));
+    }
     let mut changed = false;
     let mut uncertain = false;
     while !look.deleting {
         let action = Action::on("delete", &case.target);
         let request = request::delete(&case.target, &look.uid);
         match case.write(&action, request, &look).await? {
-            Written::Done => {
+            Written::Done(bytes) => {
+                if let Some(uid) = remains::deleted_uid(&bytes).filter(|uid| *uid != look.uid) {
+                    return Err(another_deleted(&case, &uid));
+                }
                 changed = true;
                 break;
             }
@@ -43,7 +39,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
             }
             Written::Again { uncertain: maybe } => {
                 uncertain |= maybe;
-                match case.again().await? {
+                match case.persist().await? {
                     Some(next) if Some(next.uid.as_str()) == case.uid() => {
                         // It took effect after all, or somebody else did the same.
                         changed |= uncertain && next.deleting;
@@ -59,17 +55,25 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
         }
     }
     wait_gone(&mut case).await?;
-    let unseen = match sets {
-        Some(sets) if !sets.is_empty() => wait_pods(&mut case, &sets, &selector, covered).await?,
-        Some(_) => false,
-        None => true,
-    };
-    let words = if unseen {
-        "it was deleted; whether a pod is left could not be seen: not allowed to list replicasets or pods"
-    } else {
+    let words = if remains.wait(&mut case).await? {
         "it was deleted, and no pod of it is left"
+    } else {
+        "it was deleted; whether a pod is left could not be seen: not allowed to list replicasets or pods"
     };
     Ok(gone(&case, OutcomeWord::Deleted, changed, words))
+}
+
+/// The first look, with its ReplicaSets: what is left of it later is told by them, and then they are gone as well. None:
+/// there is no such Deployment.
+async fn first(case: &mut Case) -> Result<Option<Look>, Fault> {
+    loop {
+        let Some(look) = case.persist().await? else { return Ok(None) };
+        case.accept(&look).await?;
+        let whole = case.beside(look, Resource::ReplicaSets).await;
+        if let Some(look) = case.usable(whole).await? {
+            return Ok(Some(look));
+        }
+    }
 }
 
 /// Waits until it is gone, or another object has its name.
@@ -85,52 +89,28 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
         if Some(look.uid.as_str()) != case.uid() {
             return Ok(());
         }
+        let mut uncollected = false;
         if woken == Woken::Time {
-            let explained = case.explain(look).await;
-            let Some(explained) = case.usable(explained).await? else { continue };
-            look = explained;
+            let thorough = case.thorough(look).await;
+            let Some(thorough) = case.usable(thorough).await? else { continue };
+            look = thorough;
+            uncollected = remains::is_uncollected(&look);
         }
-        case.progress(&look.verdict.message);
+        let message = &look.verdict.message;
+        if uncollected {
+            case.progress(&format!("{message}; the cluster's garbage collector has not touched what belongs to it"));
+        } else {
+            case.progress(message);
+        }
         woken = case.next(asked, PATIENT_MS).await?;
     }
 }
 
-/// Waits until no Pod of these ReplicaSets can still run. True: nobody can tell, we must not look.
-async fn wait_pods(case: &mut Case, sets: &[String], selector: &str, covered: bool) -> Result<bool, Fault> {
-    loop {
-        let after = case.group.tick();
-        let read = case.group.beside(&case.cx, Resource::Pods, selector, covered, after);
-        // A read that others share does not end with this id.
-        let read = match select(read, case.cx.stopped()).await {
-            Either::Left(read) => read,
-            Either::Right(_) => return Err(case.stopped_last()),
-        };
-        let Some(read) = case.usable(read).await? else { continue };
-        let Beside::Read(listing) = read else { return Ok(true) };
-        match left(&listing, sets) {
-            None => return Ok(false),
-            Some(words) => case.progress(&format!("it is deleted, but {words}")),
-        }
-        if case.cx.sleep(EAGER_MS).await.is_err() {
-            return Err(case.stopped_last());
-        }
-    }
-}
-
-fn owned_sets(listing: &Listing, uid: &str) -> Vec<String> {
-    let rows = listing.table.controlled_by(uid).iter();
-    rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok()).map(|set| set.metadata.uid.to_string()).collect()
-}
-
-/// The first Pod of these ReplicaSets that can still run, in words.
-fn left(listing: &Listing, sets: &[String]) -> Option<String> {
-    let rows = sets.iter().flat_map(|uid| listing.table.controlled_by(uid));
-    // A Pod that cannot be understood may be one that runs.
-    rows.map(|raw| match Pod::decode_item(raw.bytes()) {
-        Ok(pod) => pod.is_live().then(|| blocker(&pod, listing.server_ms)),
-        Err(_) => Some("a pod of it is left".to_owned()),
-    })
-    .find_map(|words| words)
+/// Something on the way dropped the precondition, just when the object was replaced.
+fn another_deleted(case: &Case, uid: &str) -> Fault {
+    let id = case.target.id();
+    let words = format!("{id} was replaced by another object of the name, and the server deleted that one");
+    fault(FaultKind::Conflict, words).with("uid", uid)
 }
 
 fn gone(case: &Case, word: OutcomeWord, changed: bool, words: &str) -> Outcome {

@@ -1,21 +1,29 @@
 //! Discover: every workload of this owner, place by place.
 
+mod found;
+
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use workload_guest::{Cx, Failure, Fault, FaultKind, Scope, Workload, fault, join_all};
 
-use super::case::{PATIENT_MS, not_ours};
+use super::case::{not_ours, pause_ms};
+use super::claims::Claims;
 use crate::answer::{Class, Trouble};
 use crate::id::{Target, is_namespace};
-use crate::ownership::{self, Owned};
-use crate::read::{Group, Listing, Look, Reads, Sight, get, list, retry};
-use crate::request::Resource;
-use crate::status::{Beside, Own, Want, missing, unknown};
+use crate::ownership;
+use crate::read::{Group, Listing, PATIENT_MS, Reads, Tick, get, list, retry};
+use crate::request::{Resource, Which};
+use crate::status::missing;
+use found::{OWN, workloads};
 
 /// How many workloads one turn tells of. The host takes 8 MiB of a turn, and a workload with its facts and messages is
 /// well below 4 KiB.
 const EMITTED_AT_ONCE: usize = 1_000;
+
+/// Before a followed place is asked for again that we were refused: permissions do not change by the second.
+const REFUSED_MS: u64 = 30_000;
 
 /// What a place is called that is all of them.
 const EVERYWHERE: &str = "all namespaces";
@@ -27,65 +35,135 @@ pub(super) async fn discover(reads: &Reads, cx: &Cx, scope: Scope, follow: bool)
     if places.is_empty() {
         places.push(None);
     }
-    join_all(places.into_iter().map(|place| one_place(reads, cx, place, follow))).await;
+    let claimed = Claimed::default();
+    join_all(places.into_iter().map(|namespace| Place::look(reads, cx, namespace, follow, &claimed))).await;
+    claimed.tell(cx);
 }
 
-async fn one_place(reads: &Reads, cx: &Cx, namespace: Option<String>, follow: bool) {
-    let name = namespace.clone().unwrap_or_else(|| EVERYWHERE.to_owned());
-    if namespace.as_deref().is_some_and(|namespace| !is_namespace(namespace)) {
-        cx.incomplete(name, fault(FaultKind::InvalidId, "it is no name of a namespace"));
-        return;
+/// What the workloads of all places say that they are. Two of them may say the same.
+#[derive(Default)]
+struct Claimed {
+    by_place: RefCell<BTreeMap<String, Claims>>,
+    told: RefCell<BTreeMap<String, Fault>>,
+}
+
+impl Claimed {
+    /// A place was read.
+    fn set(&self, place: &str, claims: Claims) {
+        self.by_place.borrow_mut().insert(place.to_owned(), claims);
     }
-    let group = reads.place(namespace.clone());
-    // What changes from now on is a reason to look again, also while the rest is still being read.
-    let mut asked = group.tick();
-    let selector = ownership::selector(cx.ownership());
-    let read = || list(cx, Resource::Deployments, namespace.as_deref(), &selector);
-    let listing = match retry(cx, read).await {
-        Ok(listing) => listing,
-        Err(trouble) => {
-            cx.incomplete(name, ended(cx, &trouble));
+
+    /// Tells what is in doubt, unless that was told before.
+    fn tell(&self, cx: &Cx) {
+        let mut all = Claims::default();
+        self.by_place.borrow().values().for_each(|claims| all.extend(claims));
+        let disputes = all.disputes();
+        let told = self.told.replace(disputes.clone());
+        for (id, fault) in disputes.into_iter().filter(|(id, fault)| told.get(id) != Some(fault)) {
+            cx.incomplete(id, fault);
+        }
+    }
+}
+
+/// A place that is looked at.
+struct Place<'a> {
+    cx: &'a Cx,
+    name: String,
+    namespace: Option<String>,
+    follow: bool,
+    group: Rc<Group>,
+    claimed: &'a Claimed,
+}
+
+impl<'a> Place<'a> {
+    async fn look(reads: &Reads, cx: &'a Cx, namespace: Option<String>, follow: bool, claimed: &'a Claimed) {
+        let name = namespace.clone().unwrap_or_else(|| EVERYWHERE.to_owned());
+        if namespace.as_deref().is_some_and(|namespace| !is_namespace(namespace)) {
+            cx.incomplete(name, fault(FaultKind::InvalidId, "it is no name of a namespace"));
             return;
         }
-    };
-    group.begin_at(&listing.resource_version);
-    if let Some(trouble) = &listing.broken {
-        cx.incomplete(name, ended(cx, trouble));
+        let group = reads.place(namespace.clone());
+        let this = Self { cx, name, namespace, follow, group, claimed };
+        let Some((asked, listing)) = this.first().await else { return };
+        this.group.begin_at(&listing.resource_version);
+        if let Some(trouble) = &listing.broken {
+            cx.incomplete(this.name.clone(), ended(cx, trouble));
+        }
+        let last = this.found(&listing).await;
+        if emit(cx, last.values()).await.is_ok() && follow {
+            this.follow(asked, last).await;
+        }
     }
-    let mut last = workloads(cx, &group, &listing).await;
-    if emit(cx, last.values()).await.is_err() || !follow {
-        return;
+
+    /// The first list, and when it was asked for. What is followed is asked for until it comes. None: it does not come.
+    async fn first(&self) -> Option<(Tick, Listing)> {
+        let selector = ownership::selector(self.cx.ownership());
+        let read = || list(self.cx, Resource::Deployments, self.namespace.as_deref(), Which::Labels(&selector));
+        let mut failures = 0;
+        let mut told = None;
+        loop {
+            // What changes from now on is a reason to look again, also while the rest is still being read.
+            let asked = self.group.tick();
+            let trouble = match retry(self.cx, read).await {
+                Ok(listing) => return Some((asked, listing)),
+                Err(trouble) => trouble,
+            };
+            let fault = ended(self.cx, &trouble);
+            if told.as_ref() != Some(&fault) {
+                self.cx.incomplete(self.name.clone(), fault.clone());
+                told = Some(fault);
+            }
+            let pause = if trouble.is_passing() { pause_ms(failures, &trouble) } else { REFUSED_MS };
+            failures = failures.saturating_add(1);
+            if !self.follow || self.cx.sleep(pause).await.is_err() {
+                return None;
+            }
+        }
     }
-    loop {
-        if group.next(cx, asked, PATIENT_MS).await.is_err() {
-            return;
+
+    /// What a list says.
+    async fn found(&self, listing: &Listing) -> BTreeMap<Target, Workload> {
+        let found = workloads(self.cx, &self.group, listing).await;
+        self.claimed.set(&self.name, found.claims);
+        if self.follow {
+            self.claimed.tell(self.cx);
         }
-        // What fails now is tried again; until then what was said stands.
-        let after = group.tick();
-        let listing = match group.listing(after).await {
-            Ok((tick, listing)) => {
-                asked = tick;
-                listing
+        found.workloads
+    }
+
+    async fn follow(&self, mut asked: Tick, mut last: BTreeMap<Target, Workload>) {
+        let cx = self.cx;
+        loop {
+            if self.group.next(cx, asked, PATIENT_MS).await.is_err() {
+                return;
             }
-            Err(_) => {
-                asked = after;
-                continue;
+            // What fails now is tried again; until then what was said stands.
+            let after = self.group.tick();
+            let listing = match self.group.listing(after).await {
+                Ok((tick, listing)) => {
+                    asked = tick;
+                    listing
+                }
+                Err(_) => {
+                    asked = after;
+                    continue;
+                }
+            };
+            let mut now = self.found(&listing).await;
+            let changed = now.iter().filter(|(target, workload)| last.get(target) != Some(workload));
+            if emit(cx, changed.map(|(_, workload)| workload)).await.is_err() {
+                return;
             }
-        };
-        let mut now = workloads(cx, &group, &listing).await;
-        let changed = now.iter().filter(|(target, workload)| last.get(target) != Some(workload));
-        if emit(cx, changed.map(|(_, workload)| workload)).await.is_err() {
-            return;
+            let unlisted: Vec<Target> = last.keys().filter(|target| !now.contains_key(target)).cloned().collect();
+            for target in unlisted {
+                match departed(cx, &target).await {
+                    Some(workload) => cx.emit(workload),
+                    // Nobody knows, or it is back: asked again the next time.
+                    None => now.extend(last.remove_entry(&target)),
+                }
+            }
+            last = now;
         }
-        let unlisted: Vec<Target> = last.keys().filter(|target| !now.contains_key(target)).cloned().collect();
-        for target in unlisted {
-            match departed(cx, &target).await {
-                Some(workload) => cx.emit(workload),
-                // Nobody knows, or it is back: asked again the next time.
-                None => now.extend(last.remove_entry(&target)),
-            }
-        }
-        last = now;
     }
 }
 
@@ -114,80 +192,9 @@ async fn departed(cx: &Cx, target: &Target) -> Option<Workload> {
     }
 }
 
-/// All workloads of a list that are ours, by namespace and name.
-async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> BTreeMap<Target, Workload> {
-    let mut found = BTreeMap::new();
-    // ReplicaSets and Pods are read once for a namespace, and only for those that need them.
-    let mut wanting: BTreeMap<String, Vec<(Target, Look)>> = BTreeMap::new();
-    for (namespace, name, raw) in listing.table.all() {
-        let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
-        let sight = Sight::new(raw.clone(), listing.server_ms);
-        match sight.look(cx.ownership(), OWN) {
-            Err(_) => {
-                let words = "the server's answer is no Deployment that can be understood".to_owned();
-                found.insert(target.clone(), unknown(&target, "malformed", words));
-            }
-            Ok(look) if look.owned != Owned::Yes => {}
-            Ok(look) if look.desired == 0 && look.verdict.want != Want::Nothing => {
-                wanting.entry(namespace.to_owned()).or_default().push((target, look));
-            }
-            Ok(look) => {
-                if let Some(workload) = workload(cx, &target, &look) {
-                    found.insert(target, workload);
-                }
-            }
-        }
-    }
-    let complete = wanting.into_iter().map(|(namespace, looks)| stopped(cx, group, namespace, looks));
-    for (target, workload) in join_all(complete).await.into_iter().flatten() {
-        found.insert(target, workload);
-    }
-    found
-}
-
-/// A list is a look, not a wait.
-const OWN: Own = Own { since_write_ms: None, stuck_for_ms: 0, single: true };
-
-/// Those of a namespace of which no replica is wanted: is one left?
-async fn stopped(cx: &Cx, group: &Rc<Group>, namespace: String, looks: Vec<(Target, Look)>) -> Vec<(Target, Workload)> {
-    // One list by our labels finds what belongs to all, unless one of them selects by other labels.
-    let covered = looks.iter().all(|(_, look)| look.covered);
-    let selector = if covered { ownership::selector(cx.ownership()) } else { String::new() };
-    let read = |resource: Resource| {
-        let (namespace, selector) = (&namespace, &selector);
-        async move { retry(cx, || group.list_beside(cx, resource, namespace, selector)).await }
-    };
-    let (sets, pods) = match read(Resource::ReplicaSets).await {
-        Ok(Beside::Read(sets)) => (Ok(Beside::Read(sets)), read(Resource::Pods).await),
-        other => (other, Ok(Beside::NotRead)),
-    };
-    let describe = |(target, mut look): (Target, Look)| {
-        let trouble = match (&sets, &pods) {
-            (Ok(sets), Ok(pods)) => {
-                look.sight.replica_sets = sets.clone();
-                look.sight.pods = pods.clone();
-                None
-            }
-            (Err(trouble), _) | (_, Err(trouble)) => Some(trouble),
-        };
-        let workload = match trouble {
-            None => look.sight.look(cx.ownership(), OWN).ok().and_then(|look| workload(cx, &target, &look)),
-            Some(trouble) => Some(unknown(&target, trouble.reason().unwrap_or("unreachable"), trouble.words())),
-        };
-        let words = || unknown(&target, "malformed", "its replica sets or pods cannot be understood".to_owned());
-        (target.clone(), workload.unwrap_or_else(words))
-    };
-    looks.into_iter().map(describe).collect()
-}
-
-fn workload(cx: &Cx, target: &Target, look: &Look) -> Option<Workload> {
-    let describe = |deployment: &crate::api::Deployment<'_>| look.verdict.workload(target, cx.ownership(), deployment);
-    look.sight.with(OWN, |observed| describe(observed.deployment)).ok()
-}
-
 fn ended(cx: &Cx, trouble: &Trouble) -> Fault {
     match cx.stopping() {
-        Some(reason) => fault(reason.into(), "stopped before the list was read"),
-        None => trouble.fault(),
+        Some(reason) if trouble.class == Class::Cancelled => fault(reason.into(), "stopped before the list was read"),
+        _ => trouble.fault(),
     }
 }

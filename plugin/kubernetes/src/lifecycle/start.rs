@@ -2,26 +2,33 @@
 
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Status, fault};
 
-use super::case::{Case, PATIENT_MS, Written};
+use super::case::{Case, Written};
+use super::{nudge, settle};
 use crate::answer::Action;
-use crate::read::{Look, Reads, Woken};
+use crate::read::{Look, PATIENT_MS, Reads};
 use crate::request;
-
-/// The setting that says how long a workload must stay available that has no way to say itself that it is ready.
-const SETTLE: &str = "settle-ms";
-
-/// Unless the setting says otherwise: a process that is going to fail at once has failed by then.
-const SETTLE_MS: u64 = 1_000;
 
 /// How many replicas a start asks for. It never lowers a count, so it only asks where none is wanted.
 const REPLICAS: u32 = 1;
+
+/// After this a start looks at ReplicaSets and Pods, and again every [`PATIENT_MS`]: most have started by then, and of the
+/// others only these tell whether they ever will.
+const CLOSE_MS: u64 = 1_500;
 
 pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?;
     let mut changed = false;
     let mut uncertain = false;
-    let mut look = case.ours().await?;
     let mut begun = false;
+    // One that is given up is written to before anything more is read of it.
+    let mut look = case.first(|look| look.desired >= 1 && !look.gave_up).await?;
+    if look.desired >= 1 && look.gave_up {
+        begun = true;
+        look = match nudge::nudge(&mut case, look).await? {
+            Ok(()) => return waited(&mut case, None, true).await,
+            Err(look) => look,
+        };
+    }
     loop {
         if look.desired >= 1 {
             // It was wanted already, or a write without a certain answer took effect after all.
@@ -33,7 +40,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
         let request = request::scale(&case.target, &look.uid, Some(&look.resource_version), REPLICAS);
         begun = true;
         match case.write(&action, request, &look).await? {
-            Written::Done => {
+            Written::Done(_) => {
                 changed = true;
                 break;
             }
@@ -48,21 +55,24 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
             }
         }
     }
-    if !begun {
-        look = case.complete(look).await.map_err(|trouble| case.ended(&trouble))?;
-        if look.verdict.is_running() {
-            return case.outcome(OutcomeWord::AlreadyRunning, false, &look);
-        }
+    if !begun && look.verdict.is_running() {
+        return Ok(case.outcome(OutcomeWord::AlreadyRunning, false, &look));
     }
-    let look = wait(&mut case, (!begun).then_some(look)).await?;
-    case.outcome(OutcomeWord::Started, changed, &look)
+    if !begun && case.is_planned() {
+        return Ok(case.outcome(OutcomeWord::Started, false, &look));
+    }
+    waited(&mut case, (!begun).then_some(look), changed).await
+}
+
+async fn waited(case: &mut Case, seen: Option<Look>, changed: bool) -> Result<Outcome, Fault> {
+    let look = wait(case, seen).await?;
+    Ok(case.outcome(OutcomeWord::Started, changed, &look))
 }
 
 /// Waits until it runs. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
-    let settle_ms = case.cx.setting(SETTLE).and_then(|text| text.parse().ok()).unwrap_or(SETTLE_MS);
-    let mut running_since = None;
-    let mut woken = Woken::Changed;
+    let mut settling = settle::Settling::new(&case.cx);
+    let mut close_ms = case.cx.now().saturating_add(CLOSE_MS);
     loop {
         let after = case.group.tick();
         let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
@@ -72,11 +82,16 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 return Err(fault(FaultKind::Superseded, words));
             }
             let ends = look.verdict.is_running() || look.verdict.status == Status::Failed;
-            // When nothing was heard for a while, a person will want to know what it waits for.
-            let completed = match woken {
-                Woken::Time if !ends => case.explain(look).await,
-                _ if ends || look.paused => case.complete(look).await,
-                _ => Ok(look),
+            let close = case.cx.now() >= close_ms;
+            if close {
+                close_ms = case.cx.now().saturating_add(PATIENT_MS);
+            }
+            let completed = if close || ends && settling.concerns(&look) {
+                case.thorough(look).await
+            } else if ends || look.paused {
+                case.complete(look).await
+            } else {
+                Ok(look)
             };
             let Some(completed) = case.usable(completed).await? else { continue };
             look = completed;
@@ -85,20 +100,19 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             }
             case.progress(&look.verdict.message);
             if look.verdict.is_running() {
-                let since = *running_since.get_or_insert(case.cx.now());
-                let left = settle_ms.saturating_sub(case.cx.now().saturating_sub(since));
-                if left == 0 || !look.ready_at_once {
-                    return Ok(look);
+                match settling.left(case, &look) {
+                    0 => return Ok(look),
+                    left => case.pause(left).await?,
                 }
-                case.cx.sleep(left).await.map_err(|_| case.stopped(&look.verdict.message))?;
                 continue;
             }
-            running_since = None;
+            settling.begin_anew();
         }
-        woken = case.next(asked, PATIENT_MS).await?;
+        let patience = close_ms.saturating_sub(case.cx.now()).clamp(1, PATIENT_MS);
+        case.next(asked, patience).await?;
     }
 }
 
-fn gone(case: &Case) -> Fault {
+pub(super) fn gone(case: &Case) -> Fault {
     fault(FaultKind::NotFound, format!("{} was deleted while it was starting", case.target.id()))
 }

@@ -1,21 +1,26 @@
 //! Status: what is known now, and with `follow` each change of it.
 
-use workload_guest::{Cx, Fault, Outcome, OutcomeWord, Workload};
+use workload_guest::{Cx, Fault, Outcome, OutcomeWord, StopReason, Workload};
 
-use super::case::{Case, PATIENT_MS, not_ours};
+use super::case::{Case, not_ours};
+use super::claims::remark;
+use super::explain;
 use crate::answer::{Class, Trouble};
 use crate::ownership::Owned;
-use crate::read::{Look, Reads};
+use crate::read::{Look, PATIENT_MS, Reads};
 use crate::status::{missing, unknown};
 
 pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?.single();
     // What changes from now on is a reason to look again, also while the rest is still being read.
     let mut asked = case.group.tick();
-    let first = match case.first().await {
+    let first = match case.glance().await {
+        Ok(look) if look.owned == Owned::Yes && !follow && explain::is_wanted(&case.cx) => {
+            explain::explain(&mut case, look).await
+        }
         // What is not ours is not looked into.
-        Ok(look) if look.owned == Owned::Yes => case.complete(look).await,
-        other => other,
+        Ok(look) if look.owned == Owned::Yes => case.complete(look).await.and_then(|look| told(&case, &look)),
+        other => other.and_then(|look| told(&case, &look)),
     };
     let workload = answer(&case, first)?;
     if !follow {
@@ -37,7 +42,7 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
         if matches!(&read, Err(trouble) if trouble.class == Class::Cancelled) {
             continue;
         }
-        let workload = answer(&case, read)?;
+        let workload = answer(&case, read.and_then(|look| told(&case, &look)))?;
         if workload != last {
             case.cx.emit(workload.clone());
             last = workload;
@@ -45,25 +50,43 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
     }
 }
 
+/// What a look says.
+fn told(case: &Case, look: &Look) -> Result<Workload, Trouble> {
+    if let Some(words) = not_ours(&look.owned) {
+        let words = format!("the Deployment of this name is not ours: {words}");
+        return Ok(missing(&case.target, "not-owned", words));
+    }
+    let outcome = case.outcome(OutcomeWord::Read, false, look);
+    let workload = outcome.workload.unwrap_or_else(|| {
+        let message = look.verdict.message.clone();
+        unknown(&case.target, "malformed", message)
+    });
+    Ok(remarked(workload, remark(&look.claim, &[])))
+}
+
+/// The same with a remark behind its message.
+pub(super) fn remarked(mut workload: Workload, remark: Option<String>) -> Workload {
+    if let Some(remark) = remark {
+        let message = workload.message.take().map(|message| format!("{message}; {remark}"));
+        workload.message = Some(message.unwrap_or(remark));
+    }
+    workload
+}
+
 /// Whatever there is to say of it, also that nobody knows.
-fn answer(case: &Case, read: Result<Look, Trouble>) -> Result<Workload, Fault> {
+fn answer(case: &Case, read: Result<Workload, Trouble>) -> Result<Workload, Fault> {
     let trouble = match read {
-        Ok(look) => {
-            if let Some(words) = not_ours(&look.owned) {
-                return Ok(missing(
-                    &case.target,
-                    "not-owned",
-                    format!("the Deployment of this name is not ours: {words}"),
-                ));
-            }
-            let outcome = case.outcome(OutcomeWord::Read, false, &look)?;
-            return Ok(outcome.workload.unwrap_or_else(|| unknown(&case.target, "malformed", look.verdict.message)));
-        }
+        Ok(workload) => return Ok(workload),
         Err(trouble) => trouble,
     };
     match (&trouble.class, trouble.reason()) {
         (Class::Missing, _) => Ok(missing(&case.target, "not-found", "there is no such Deployment".to_owned())),
         (_, Some(reason)) => Ok(unknown(&case.target, reason, trouble.words())),
+        // That no answer came in the time that was given is an answer.
+        (Class::Cancelled, None) if case.cx.stopping() == Some(StopReason::Deadline) => {
+            let words = "the server gave no answer in the time that was given".to_owned();
+            Ok(unknown(&case.target, "unreachable", words))
+        }
         (_, None) => Err(case.ended(&trouble)),
     }
 }

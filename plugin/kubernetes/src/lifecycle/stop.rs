@@ -2,24 +2,25 @@
 
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
 
-use super::case::{Case, EAGER_MS, PATIENT_MS, Written};
+use super::case::{Case, EAGER_MS, Written};
 use crate::answer::Action;
-use crate::read::{Look, Reads, Woken};
+use crate::read::{Look, PATIENT_MS, Reads, Woken};
 use crate::request;
 use crate::status::Beside;
+use crate::time::span;
 
 pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?;
     let mut changed = false;
     let mut uncertain = false;
     let mut begun = false;
-    let mut look = case.ours().await?;
+    let mut look = case.first(|look| look.desired == 0).await?;
     while look.desired > 0 {
         let action = Action::scale(&case.target);
         let request = request::scale(&case.target, &look.uid, None, 0);
         begun = true;
         match case.write(&action, request, &look).await? {
-            Written::Done => {
+            Written::Done(_) => {
                 changed = true;
                 break;
             }
@@ -36,14 +37,14 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
             }
         }
     }
-    if !begun {
-        look = case.complete(look).await.map_err(|trouble| case.ended(&trouble))?;
-        if look.verdict.is_stopped() {
-            return case.outcome(OutcomeWord::AlreadyStopped, false, &look);
-        }
+    if !begun && look.verdict.is_stopped() {
+        return Ok(case.outcome(OutcomeWord::AlreadyStopped, false, &look));
+    }
+    if !begun && case.is_planned() {
+        return Ok(case.outcome(OutcomeWord::Stopped, false, &look));
     }
     let look = wait(&mut case, (!begun).then_some(look)).await?;
-    case.outcome(OutcomeWord::Stopped, changed, &look)
+    Ok(case.outcome(OutcomeWord::Stopped, changed, &look))
 }
 
 /// Waits until nothing is left. `seen` is a look that was just taken.
@@ -63,19 +64,33 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 return Err(fault(FaultKind::Superseded, words).with("desired", look.desired));
             }
             // When nothing was heard for a while, a person will want to know what stands in the way.
-            let completed = if woken == Woken::Time { case.explain(look).await } else { case.complete(look).await };
+            let completed = if woken == Woken::Time { case.thorough(look).await } else { case.complete(look).await };
             let Some(completed) = case.usable(completed).await? else { continue };
             look = completed;
             if look.verdict.is_stopped() {
                 return Ok(look);
             }
-            case.progress(&look.verdict.message);
+            say(case, &look);
             if matches!(look.sight.replica_sets, Beside::Read(_)) {
                 // The Deployment has said all it will say.
                 patience = EAGER_MS;
             }
         }
         woken = case.next(asked, patience).await?;
+    }
+}
+
+/// Says what is waited for, and how long its Pods are given to end, for a person who wonders how long to wait.
+fn say(case: &mut Case, look: &Look) {
+    let message = &look.verdict.message;
+    let grace_ms = look.sight.grace_seconds().saturating_mul(1_000);
+    let given = span(grace_ms);
+    match case.cx.deadline() {
+        Some(deadline) if grace_ms >= deadline => case.progress(&format!(
+            "{message}; its pods are given {given} to end, and this operation only {}",
+            span(deadline)
+        )),
+        _ => case.progress_with(message, &format!(" (its pods are given {given} to end)")),
     }
 }
 

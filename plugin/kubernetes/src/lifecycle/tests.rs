@@ -1,9 +1,15 @@
 //! The operations against a small cluster made of arithmetic: what it says follows from what it was asked and when.
 
+mod claiming;
 mod deleting;
+mod explaining;
 mod following;
 mod looking;
 mod making;
+mod nudging;
+mod numbered_transport;
+mod numbered_waits;
+mod settling;
 mod several;
 mod starting;
 mod stopping;

@@ -3,21 +3,23 @@
 mod watch;
 
 use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use workload_guest::{Cx, Either, Operation, Signal, StopReason, select};
+use workload_guest::{Cx, Either, Operation, Ownership, Signal, StopReason, select};
 
 use super::fresh::{Fresh, Pace};
 use super::list::{Listing, list};
 use super::{Sight, Tick, get};
 use crate::answer::Trouble;
+use crate::api::{Deployment, Object};
 use crate::id::Target;
-use crate::ownership;
-use crate::request::Resource;
+use crate::ownership::{self, Claim, Owned};
+use crate::request::{Resource, Which};
 use crate::status::Beside;
 
 /// A wait reads again so long after its last read, whatever the watch says: a watch can be silent for ever.
-const REREAD_MS: u64 = 5_000;
+pub const PATIENT_MS: u64 = 5_000;
 
 /// The same where there is no watch to wake a wait of one workload.
 const UNWATCHED_MS: u64 = 2_000;
@@ -36,6 +38,9 @@ pub enum Woken {
     /// Nothing was heard for a while.
     Time,
 }
+
+/// Workloads by the value of their id label.
+type Claimants = BTreeMap<String, BTreeSet<Target>>;
 
 /// What the ids of a namespace share.
 pub struct Group {
@@ -65,6 +70,8 @@ pub struct Group {
     listed: Cell<bool>,
     /// The list is not for us to read: each reads its own.
     unlisted: Cell<bool>,
+    /// Who carries which id label of a Manager's, once somebody wanted to know.
+    claims: RefCell<Option<Rc<Claimants>>>,
     last_wake: Cell<Woken>,
     /// When the watch last told of a change.
     changed_at: Cell<Tick>,
@@ -94,13 +101,14 @@ impl Group {
             pods: many(),
             version: RefCell::default(),
             read_ms: Cell::new(0),
-            patience_ms: Cell::new(REREAD_MS),
+            patience_ms: Cell::new(PATIENT_MS),
             waiting: Cell::new(0),
             watching: Cell::new(false),
             unwatched: Cell::new(false),
             expired: Cell::new(false),
             listed: Cell::new(false),
             unlisted: Cell::new(false),
+            claims: RefCell::default(),
             last_wake: Cell::new(Woken::Changed),
             changed_at: Cell::new(0),
             woken: Signal::new(),
@@ -207,7 +215,7 @@ impl Group {
             let shared = if resource == Resource::Pods { &self.pods } else { &self.replica_sets };
             return readable(shared.get(after, || self.list(resource)).await.1);
         }
-        let listing = list(cx, resource, self.namespace.as_deref(), selector).await;
+        let listing = list(cx, resource, self.namespace.as_deref(), Which::Labels(selector)).await;
         readable(listing.and_then(whole).map(Rc::new))
     }
 
@@ -222,7 +230,32 @@ impl Group {
         namespace: &str,
         selector: &str,
     ) -> Result<Beside<Rc<Listing>>, Trouble> {
-        readable(list(cx, resource, Some(namespace), selector).await.and_then(whole).map(Rc::new))
+        let listing = list(cx, resource, Some(namespace), Which::Labels(selector)).await;
+        readable(listing.and_then(whole).map(Rc::new))
+    }
+
+    /// Those of the namespace that are ours and carry this id label of a Manager's.
+    ///
+    /// # Errors
+    /// There is no usable answer, or not the whole of it.
+    pub async fn claimants(self: &Rc<Self>, cx: &Cx, value: &str) -> Result<BTreeSet<Target>, Trouble> {
+        let ownership = self.operation.ownership();
+        let known = self.claims.borrow().clone();
+        let claims = match known {
+            Some(claims) => claims,
+            None if self.is_shared() && !self.unlisted.get() => {
+                let claims = Rc::new(claims(ownership, &self.listing(0).await?.1));
+                *self.claims.borrow_mut() = Some(Rc::clone(&claims));
+                claims
+            }
+            None => {
+                let selector = format!("{},{}={value}", ownership::selector(ownership), ownership.id_key);
+                let listing =
+                    list(cx, Resource::Deployments, self.namespace.as_deref(), Which::Labels(&selector)).await;
+                Rc::new(claims(ownership, &listing.and_then(whole)?))
+            }
+        };
+        Ok(claims.get(value).cloned().unwrap_or_default())
     }
 
     fn list(self: &Rc<Self>, resource: Resource) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
@@ -230,7 +263,8 @@ impl Group {
         async move {
             let selector = ownership::selector(this.operation.ownership());
             let shared = this.operation.shared();
-            let listing = list(&shared, resource, this.namespace.as_deref(), &selector).await.and_then(whole)?;
+            let listing = list(&shared, resource, this.namespace.as_deref(), Which::Labels(&selector)).await;
+            let listing = listing.and_then(whole)?;
             if resource == Resource::Deployments {
                 this.begin_at(&listing.resource_version);
             }
@@ -275,7 +309,7 @@ impl Group {
             self.changed_at.set(self.advance());
         }
         self.last_wake.set(why);
-        self.patience_ms.set(REREAD_MS);
+        self.patience_ms.set(PATIENT_MS);
         self.woken.raise();
     }
 
@@ -284,6 +318,21 @@ impl Group {
         self.ticks.set(tick);
         tick
     }
+}
+
+/// Who says that it is which workload of a Manager's.
+fn claims(ownership: &Ownership, listing: &Listing) -> Claimants {
+    let mut claims = Claimants::new();
+    for (namespace, name, raw) in listing.table.all() {
+        let Ok(deployment) = Deployment::decode_item(raw.bytes()) else { continue };
+        if ownership::owned(ownership, &deployment.metadata) == Owned::Yes
+            && let Claim::Manager(value) = ownership::claim(ownership, &deployment.metadata)
+        {
+            let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
+            claims.entry(value).or_default().insert(target);
+        }
+    }
+    claims
 }
 
 /// A part of a list decides nothing.

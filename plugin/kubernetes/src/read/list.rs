@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use serde::Deserialize;
-use workload_guest::Cx;
+use workload_guest::{Cx, Response};
 
+use super::retry;
 use crate::answer::{Action, Class, Trouble, body, classify};
 use crate::api::{List, Malformed, Meta};
-use crate::request::{self, Resource};
+use crate::request::{self, Resource, Which};
 
 /// How often a list is begun anew because its version grew too old on the way.
 const RESTARTS: u32 = 2;
@@ -100,11 +101,12 @@ pub struct Listing {
     pub broken: Option<Trouble>,
 }
 
-/// Lists to the end.
+/// Lists to the end. The first page is tried once: whoever asks knows whether to try again. A later one is tried a few
+/// times, because what was collected would be lost otherwise.
 ///
 /// # Errors
 /// The first page could not be read; a later one ends the list as [`Listing::broken`].
-pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, selector: &str) -> Result<Listing, Trouble> {
+pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, which: Which<'_>) -> Result<Listing, Trouble> {
     let action = Action::list(resource, namespace);
     let mut restarts = 0;
     'anew: loop {
@@ -112,8 +114,9 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, selector
         let mut next = String::new();
         let mut kept: usize = 0;
         for _ in 0..PAGES {
-            let answer = cx.http(request::list(resource, namespace, selector, &next)).await;
-            let response = match classify(&action, answer) {
+            let page = || async { classify(&action, cx.http(request::list(resource, namespace, which, &next)).await) };
+            let answer = if next.is_empty() { page().await } else { retry_page(cx, page).await };
+            let response = match answer {
                 Ok(response) => response,
                 Err(trouble) if trouble.class == Class::Expired && !next.is_empty() && restarts < RESTARTS => {
                     // The token that comes with it is for an inconsistent rest.
@@ -152,6 +155,20 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, selector
         listing.broken = Some(Trouble::malformed(&action, 200));
         return Ok(listing);
     }
+}
+
+/// A page behind the first, tried a few times. That its token is too old is no passing trouble.
+async fn retry_page<F: Future<Output = Result<Response, Trouble>>>(
+    cx: &Cx,
+    page: impl Fn() -> F,
+) -> Result<Response, Trouble> {
+    let tried = retry(cx, || async {
+        match page().await {
+            Err(trouble) if trouble.class == Class::Expired => Ok(Err(trouble)),
+            other => other.map(Ok),
+        }
+    });
+    tried.await?
 }
 
 /// Adds a page and gives the token of the next one.

@@ -1,14 +1,19 @@
 //! One workload as it was read, and what it says.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
+use serde::Deserialize;
 use workload_guest::{Ownership, Response};
 
 use super::list::{Listing, Raw};
 use crate::api::{Deployment, Malformed, Object, Pod, ReplicaSet};
-use crate::ownership::{self, Owned};
+use crate::ownership::{self, Claim, Owned};
 use crate::request;
-use crate::status::{Beside, Observed, Own, Verdict, decide};
+use crate::status::{self, Beside, Observed, Own, Verdict, decide};
+
+/// What Pods are given to end where their template does not say.
+const GRACE_SECONDS: u64 = 30;
 
 /// A Deployment as it was read, with what was read beside it.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub struct Look {
     pub verdict: Verdict,
     /// Whose it is.
     pub owned: Owned,
+    /// Which workload it says that it is.
+    pub claim: Claim,
     /// Which object it is.
     pub uid: String,
     /// As it was read.
@@ -41,16 +48,37 @@ pub struct Look {
     pub desired: i64,
     /// Deletion is under way.
     pub deleting: bool,
+    /// What must happen before it can go.
+    pub finalizers: Vec<String>,
+    /// Its controller could not make a ReplicaSet and has given up: only an edit of it helps.
+    pub gave_up: bool,
     /// No rollout until it is resumed.
     pub paused: bool,
-    /// ReplicaSetCreateError, or nothing was ever observed: what does not change by waiting.
-    pub stuck: bool,
+    /// What it shows that does not change by waiting.
+    pub stuck: Option<Stuck>,
     /// A container of it is available the moment it runs, and may crash at once.
     pub ready_at_once: bool,
     /// What finds its ReplicaSets and Pods; all of the namespace, if the selector says something unknown.
     pub selector: String,
     /// One list by our labels finds them too.
     pub covered: bool,
+}
+
+/// What does not change by waiting, and is only believed once it was seen for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stuck {
+    /// No ReplicaSet could be made.
+    CreateError,
+    /// Nothing was ever observed.
+    Nothing,
+}
+
+impl Look {
+    /// It does not go before this has happened.
+    #[must_use]
+    pub fn waits_for(&self, finalizer: &str) -> bool {
+        self.finalizers.iter().any(|name| name == finalizer)
+    }
 }
 
 impl Sight {
@@ -93,6 +121,44 @@ impl Sight {
         Ok(look(&observed))
     }
 
+    /// The values of all environment variables of its template: what no message may repeat.
+    #[must_use]
+    pub fn variables(&self) -> Vec<String> {
+        self.details(|details| {
+            let containers = details.containers.iter().chain(&details.init_containers).flatten();
+            let variables = containers.flat_map(|container| &container.env).flatten();
+            variables.filter_map(|variable| variable.value.as_deref().map(str::to_owned)).collect()
+        })
+        .unwrap_or_default()
+    }
+
+    /// How many seconds its Pods are given to end.
+    #[must_use]
+    pub fn grace_seconds(&self) -> u64 {
+        self.details(|details| details.termination_grace_period_seconds).flatten().unwrap_or(GRACE_SECONDS)
+    }
+
+    fn details<T>(&self, look: impl FnOnce(&Details<'_>) -> T) -> Option<T> {
+        let deployment = Deployment::decode_item(self.deployment.bytes()).ok()?;
+        let spec = deployment.template()?.spec?;
+        serde_json::from_str::<Details<'_>>(spec.get()).ok().map(|details| look(&details))
+    }
+
+    /// Its Pods that are there to stay, each with how often its containers were started again. None: they were not read.
+    #[must_use]
+    pub fn restarts(&self, own: Own) -> Option<Vec<(String, i64)>> {
+        let restarts = |observed: &Observed<'_, '_>| {
+            let pods = observed.pods.get()?;
+            let staying = pods.iter().filter(|pod| pod.is_live() && !pod.metadata.is_deleting());
+            let count = |pod: &Pod<'_>| {
+                let containers = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+                containers.map(|container| container.restart_count).sum()
+            };
+            Some(staying.map(|pod| (pod.metadata.uid.to_string(), count(pod))).collect())
+        };
+        self.with(own, restarts).ok().flatten()
+    }
+
     /// Decides what it says.
     ///
     /// # Errors
@@ -110,19 +176,52 @@ impl Sight {
                 sight,
                 verdict: decide(observed),
                 owned: ownership::owned(ownership, meta),
+                claim: ownership::claim(ownership, meta),
                 uid: meta.uid.to_string(),
                 resource_version: meta.resource_version.to_string(),
                 generation: meta.generation,
                 desired: deployment.desired(),
                 deleting: meta.is_deleting(),
+                finalizers: meta.finalizers.iter().map(ToString::to_string).collect(),
+                gave_up: status::gave_up(observed),
                 paused: spec.is_some_and(|spec| spec.paused),
-                stuck: !deployment.is_observed() && (error || deployment.status.observed_generation == 0),
+                stuck: match (deployment.is_observed(), error) {
+                    (false, true) => Some(Stuck::CreateError),
+                    (false, false) if deployment.status.observed_generation == 0 => Some(Stuck::Nothing),
+                    _ => None,
+                },
                 ready_at_once: ready_at_once(deployment),
                 selector: spec.and_then(|spec| request::selector(&spec.selector)).unwrap_or_default(),
                 covered: spec.is_some_and(|spec| ownership::covers(ownership, &spec.selector)),
             }
         })
     }
+}
+
+/// What is looked at in a Pod's specification by those who do not decide a status.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Details<'a> {
+    #[serde(default)]
+    termination_grace_period_seconds: Option<u64>,
+    #[serde(default)]
+    containers: Option<Vec<Variables<'a>>>,
+    #[serde(default)]
+    init_containers: Option<Vec<Variables<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Variables<'a> {
+    #[serde(default)]
+    env: Option<Vec<Variable<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Variable<'a> {
+    #[serde(default, borrow)]
+    value: Option<Cow<'a, str>>,
 }
 
 fn decode_all<'a, T: Object<'a>>(rows: &'a [Raw]) -> Result<Vec<T>, Malformed> {

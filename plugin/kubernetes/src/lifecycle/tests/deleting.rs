@@ -97,3 +97,30 @@ fn what_is_not_ours_is_not_deleted() {
     assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::NotOwned);
     assert!(written(&run).is_empty());
 }
+
+/// Something on the way dropped the precondition, and the object was replaced between the read and the write.
+#[test]
+fn another_object_that_was_deleted_instead_is_told() {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| {
+        if word(asked).as_deref() == Some("DELETE web") {
+            return answer(200, json!({"kind": "Status", "status": "Success", "details": {"uid": "uid-2"}}));
+        }
+        world.answer(asked)
+    });
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Conflict);
+    assert!(fault.message.contains("the server deleted that one"), "{}", fault.message);
+}
+
+#[test]
+fn a_start_or_stop_of_what_is_being_deleted_is_refused() {
+    for call in [start(), stop()] {
+        let mut world = World::with(Workload { deleted: Some(0), end_ms: 10_000, ..Workload::at(1) });
+        let run = drive(call, |asked| world.answer(asked));
+        let fault = run.fault(WEB).unwrap();
+        assert_eq!(fault.kind, FaultKind::Conflict);
+        assert!(fault.message.contains("being deleted"), "{}", fault.message);
+        assert!(written(&run).is_empty());
+    }
+}

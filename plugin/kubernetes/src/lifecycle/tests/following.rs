@@ -1,10 +1,11 @@
 //! What is followed: each change is told, and soon.
 
+use rstest::rstest;
 use serde_json::json;
 use workload_guest::testing::{Options, Reply, When, run, text};
 use workload_guest::{Answer, Scope, Status, StopReason};
 
-use super::world::{Workload, World, line, missing};
+use super::world::{Workload, World, line, missing, refused};
 use super::*;
 
 fn everything() -> Call {
@@ -57,6 +58,37 @@ fn what_is_no_longer_listed_is_read() {
         assert_eq!(told, reason.into_iter().collect::<Vec<_>>());
         assert!(run.emitted[1..].iter().all(|found| found.status == Status::Missing));
     }
+}
+
+/// A place that cannot be read at first is asked for as long as it is followed.
+#[rstest]
+#[case::away(text(503, ""), 20_000, "unreachable")]
+#[case::busy(text(429, ""), 20_000, "throttled")]
+#[case::html(text(404, "<html>"), 20_000, "malformed")]
+#[case::refused(refused(403, "Forbidden", ""), 40_000, "forbidden")]
+fn a_place_is_told_of_when_it_comes(#[case] away: Reply, #[case] until_ms: u64, #[case] reason: &str) {
+    let mut world = World::with(Workload::at(1));
+    let run =
+        until(100_000, everything(), |asked| if asked.now < until_ms { away.clone() } else { world.answer(asked) });
+    let [(place, fault)] = &*run.incomplete else { panic!("{:?}", run.incomplete) };
+    assert_eq!(&**place, "default");
+    assert!(fault.detail.contains(&("reason".to_owned(), reason.to_owned())), "{:?}", fault.detail);
+    assert_eq!(run.emitted.len(), 1);
+    let first = run.asked.iter().filter(|asked| asked.now < until_ms && asked.request().is_some()).count();
+    assert!(first <= 20, "{first} requests in {until_ms} ms");
+}
+
+/// One that is away does not keep the others waiting.
+#[test]
+fn the_other_places_are_followed_meanwhile() {
+    let places = ["away", "default"].map(str::to_owned).to_vec();
+    let mut world = World::with(Workload { changed: Some(0), ..Workload::at(1) });
+    let run = until(30_000, Call::Discover(Scope { places }, true), |asked| {
+        if asked.path().contains("namespaces/away/") { text(503, "") } else { world.answer(asked) }
+    });
+    let told: Vec<&str> = run.emitted.iter().map(|found| &*found.reason).collect();
+    assert_eq!(told, ["unobserved", "starting", "available"]);
+    assert_eq!(run.incomplete.len(), 1);
 }
 
 fn get() -> Asked {

@@ -100,6 +100,7 @@ fn page(names: &[&str], next: &str) -> Reply {
             .iter()
             .map(|&name| (name.to_owned(), Workload { uid: format!("u{name}"), ..Workload::at(1) }))
             .collect(),
+        ..World::default()
     };
     let Reply::Respond(list) = world.clone().answer(&list_request()) else { panic!() };
     let mut list: Value = serde_json::from_slice(&list.bytes).unwrap();
@@ -108,7 +109,12 @@ fn page(names: &[&str], next: &str) -> Reply {
 }
 
 fn list_request() -> Asked {
-    let request = crate::request::list(crate::request::Resource::Deployments, Some("default"), "", "");
+    let request = crate::request::list(
+        crate::request::Resource::Deployments,
+        Some("default"),
+        crate::request::Which::Labels(""),
+        "",
+    );
     Asked { id: 1, for_id: None, now: 0, effect: Effect::Http(request) }
 }
 
@@ -125,7 +131,16 @@ fn list_request() -> Asked {
 )]
 #[case::repeated(&[("", page(&["a"], "1")), ("1", page(&["b"], "1"))], &["a", "b"], Some(FaultKind::Malformed))]
 #[case::another_shape(&[("", page(&["a"], "1")), ("1", answer(200, "{}"))], &["a"], Some(FaultKind::Malformed))]
-#[case::cut_short(&[("", page(&["a"], "1")), ("1", text(500, ""))], &["a"], Some(FaultKind::Unavailable))]
+#[case::cut_short(
+    &[("", page(&["a"], "1")), ("1", text(500, "")), ("1", text(503, "")), ("1", Reply::Fail(Failure::Lost))],
+    &["a"], Some(FaultKind::Unavailable)
+)]
+#[case::in_trouble_for_a_moment(
+    &[("", page(&["a"], "1")), ("1", text(500, "")), ("1", text(429, "")), ("1", page(&["b"], ""))], &["a", "b"], None
+)]
+#[case::forbidden_half_way(
+    &[("", page(&["a"], "1")), ("1", refused(403, "Forbidden", ""))], &["a"], Some(FaultKind::Forbidden)
+)]
 fn pages_are_followed(#[case] script: &[(&str, Reply)], #[case] names: &[&str], #[case] broken: Option<FaultKind>) {
     let mut script = script.iter();
     let run = drive(discover(&["default"]), |asked| {
@@ -187,4 +202,17 @@ fn a_bad_id_costs_no_request() {
         assert_eq!(run.fault("web/../x").unwrap().kind, FaultKind::InvalidId);
         assert!(run.asked.is_empty());
     }
+}
+
+/// That no answer came in the time that was given is an answer. Whoever cancels wants none.
+#[test]
+fn a_server_that_says_nothing_is_unreachable() {
+    let options = Options { deadline: Some(2_000), ..Options::default() };
+    let silent = |options| run::<Kubernetes>(status(), options, |_| Reply::Never);
+    let looked = silent(options.clone());
+    let workload = looked.outcome(WEB).unwrap().workload.clone().unwrap();
+    assert_eq!((workload.status, &*workload.reason, workload.settled), (Status::Unknown, "unreachable", false));
+    assert_eq!(workload.message.as_deref(), Some("the server gave no answer in the time that was given"));
+    let cancelled = silent(options.stop(When::At(1_000), None, StopReason::Cancelled));
+    assert_eq!(cancelled.fault(WEB).unwrap().kind, FaultKind::Cancelled);
 }

@@ -119,3 +119,26 @@ fn a_conflict_with_another_create_is_tried_again() {
     assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Conflict);
     assert_eq!(words(&run), ["POST"; 3]);
 }
+
+/// Whoever refuses it has seen it whole. A quota's own words hold names and counts.
+#[rstest]
+#[case::webhook(
+    403,
+    "admission webhook \"w\" denied the request: PASS is hunter2",
+    "admission webhook \"w\" denied the request"
+)]
+#[case::policy(
+    422,
+    "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no hunter2",
+    "'p' with binding 'b' denied request"
+)]
+#[case::quota(403, "is forbidden: exceeded quota: q, requested: pods=1", "exceeded quota: q, requested: pods=1")]
+#[case::fields(422, "env[0].value: Invalid value: \"hunter2\"", "the server finds it invalid")]
+fn no_refusal_repeats_an_environment_value(#[case] code: u16, #[case] said: &str, #[case] told: &str) {
+    let document = r#"{"image":"nginx:1","env":{"PASS":"hunter2"}}"#.to_owned();
+    let call = Call::Create(vec![Spec { id: WEB.to_owned(), document, id_label: None }]);
+    let run = drive(call, |_| answer(code, json!({"kind": "Status", "reason": "Invalid", "message": said})));
+    let fault = run.fault(WEB).unwrap();
+    assert!(fault.message.contains(told), "{}", fault.message);
+    assert!(!format!("{fault:?} {:?} {:?}", run.progress, run.emitted).contains("hunter2"));
+}

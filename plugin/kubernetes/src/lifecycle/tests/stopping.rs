@@ -97,3 +97,17 @@ fn told_to_stop_it_says_how_far_it_came(#[case] reason: StopReason, #[case] kind
     assert_eq!((fault.kind, run.now, run.end), (kind, 2_000, End::Finished));
     assert!(fault.message.starts_with(words), "{}", fault.message);
 }
+
+#[rstest]
+#[case::usual(json!({}), "no replica is wanted, which the controller has not seen yet (its pods are given 30s to end)", 700)]
+#[case::longer(
+    json!({"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 600}}}}),
+    "no replica is wanted, which the controller has not seen yet; its pods are given 10m0s to end, and this operation only 5m0s",
+    700
+)]
+fn how_long_pods_are_given_is_said(#[case] over: serde_json::Value, #[case] said: &str, #[case] ends: u64) {
+    let mut world = World::with(Workload::at(1).over(over));
+    let run = drive(stop(), |asked| world.answer(asked));
+    assert_eq!(run.progress.first().map(|(_, text)| text.as_str()), Some(said));
+    assert_eq!(run.now, ends);
+}

@@ -272,3 +272,83 @@ fn a_write_outlives_a_server_that_is_away() {
         assert!(run.now < 37_000 && words(&run).len() < 50, "{} ms, {} requests", run.now, words(&run).len());
     }
 }
+
+/// A wait goes on to its deadline, also before it has read anything.
+#[rstest]
+#[case::errors(text(503, ""), "unreachable")]
+#[case::busy(text(429, ""), "throttled")]
+#[case::html(text(404, "<html>"), "malformed")]
+#[case::gone(refused(410, "Expired", ""), "malformed")]
+#[case::connection(Reply::Fail(Failure::Unreachable), "unreachable")]
+fn a_first_read_is_waited_for(#[case] away: Reply, #[case] reason: &str) {
+    for (call, desired, word) in [
+        (start(), 1, OutcomeWord::AlreadyRunning),
+        (stop(), 0, OutcomeWord::AlreadyStopped),
+        (delete(), 1, OutcomeWord::Deleted),
+    ] {
+        let mut world = World::with(Workload::at(desired));
+        let run = drive(call.clone(), |asked| if asked.now < 30_000 { away.clone() } else { world.answer(asked) });
+        assert_eq!(run.outcome(WEB).unwrap().word, word);
+        assert!(run.now < 37_000 && words(&run).len() < 20, "{} ms, {} requests", run.now, words(&run).len());
+
+        let run = drive(call, |_| away.clone());
+        let fault = run.fault(WEB).unwrap();
+        assert_eq!((fault.kind, run.now), (FaultKind::Timeout, 300_000));
+        assert!(
+            fault.message.starts_with("timed out after 5m0s: cannot get deployments default/web: "),
+            "{}",
+            fault.message
+        );
+        assert!(fault.detail.contains(&("reason".to_owned(), reason.to_owned())), "{:?}", fault.detail);
+        assert!(words(&run).len() <= 66, "{} requests", words(&run).len());
+    }
+}
+
+#[rstest]
+#[case::unauthorized(refused(401, "Unauthorized", ""), FaultKind::Unauthorized)]
+#[case::forbidden(refused(403, "Forbidden", "web"), FaultKind::Forbidden)]
+#[case::denied(Reply::Fail(Failure::Denied), FaultKind::Denied)]
+fn what_does_not_pass_ends_at_once(#[case] reply: Reply, #[case] kind: FaultKind) {
+    for call in [start(), stop(), delete()] {
+        let run = drive(call, |_| reply.clone());
+        assert_eq!((run.fault(WEB).unwrap().kind, run.now, words(&run).len()), (kind, 0, 1));
+    }
+}
+
+/// What belongs to it fails as well, and longer than a look would wait.
+#[test]
+fn what_is_read_beside_it_is_waited_for_too() {
+    for (call, desired, word) in [
+        (start(), 1, OutcomeWord::AlreadyRunning),
+        (stop(), 0, OutcomeWord::AlreadyStopped),
+        (delete(), 1, OutcomeWord::Deleted),
+    ] {
+        let mut world = World::with(Workload::at(desired));
+        let run = drive(call, |asked| {
+            let away = asked.now < 20_000 && asked.path().ends_with("replicasets");
+            if away { text(500, "") } else { world.answer(asked) }
+        });
+        assert_eq!(run.outcome(WEB).unwrap().word, word);
+    }
+}
+
+/// A webhook that refuses sees the object, and may say what is in it.
+#[test]
+fn a_refusal_repeats_no_environment_value() {
+    let said = "admission webhook \"w\" denied the request: PASS is hunter2";
+    let env = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "main", "image": "nginx:1", "env": [{"name": "PASS", "value": "hunter2"}, {"name": "FROM", "valueFrom": {}}]}]}}}});
+    for (call, desired) in [(start(), 0), (stop(), 1), (delete(), 1)] {
+        for (over, told) in [(env.clone(), false), (json!({}), true)] {
+            let mut world = World::with(Workload::at(desired).over(over));
+            let run = drive(call.clone(), |asked| match asked.method() {
+                Some(Method::Get) => world.answer(asked),
+                _ => answer(403, json!({"kind": "Status", "reason": "Forbidden", "message": said})),
+            });
+            let fault = run.fault(WEB).unwrap();
+            assert_eq!(fault.kind, FaultKind::Forbidden);
+            assert!(fault.message.contains("admission webhook \"w\" denied the request"), "{}", fault.message);
+            assert_eq!(fault.message.contains("hunter2"), told, "{}", fault.message);
+        }
+    }
+}

@@ -153,11 +153,12 @@ fn merge(into: &mut Value, from: &Value) {
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub workloads: BTreeMap<String, Workload>,
+    pub events: Vec<Value>,
 }
 
 impl World {
     pub fn with(workload: Workload) -> Self {
-        Self { workloads: [("web".to_owned(), workload)].into_iter().collect() }
+        Self { workloads: [("web".to_owned(), workload)].into_iter().collect(), ..Self::default() }
     }
 
     pub fn empty() -> Self {
@@ -183,8 +184,12 @@ impl World {
                 Some(workload) => answer(200, workload.object(name, now)),
                 None => missing(name),
             },
-            (Method::Get, [_]) | (Method::Get, []) => self.list(words.last().unwrap(), now),
+            (Method::Get, [_]) | (Method::Get, []) => self.list(words.last().unwrap(), asked),
             (Method::Patch, ["deployments", name, "scale"]) => self.scale(name, asked),
+            (Method::Patch, ["deployments", name]) => match self.workloads.get(*name) {
+                Some(workload) => answer(200, workload.object(name, now)),
+                None => missing(name),
+            },
             (Method::Delete, ["deployments", name]) => match self.workloads.get_mut(*name) {
                 Some(workload) => {
                     workload.deleted = Some(now);
@@ -220,13 +225,20 @@ impl World {
         answer(200, json!({"kind": "Scale", "metadata": {"name": name, "namespace": "default", "uid": workload.uid}}))
     }
 
-    fn list(&self, resource: &str, now: u64) -> Reply {
+    fn list(&self, resource: &str, asked: &Asked) -> Reply {
+        let now = asked.now;
         let (kind, items): (&str, Vec<Value>) = match resource {
             "deployments" => ("Deployment", self.each(|name, workload| vec![workload.object(name, now)])),
             "replicasets" => ("ReplicaSet", self.each(|name, workload| vec![workload.set(name, now)])),
+            "events" => ("Event", self.events_about(asked.query("fieldSelector").unwrap())),
             _ => ("Pod", self.each(|name, workload| workload.pods(name, now))),
         };
         answer(200, json!({"kind": format!("{kind}List"), "metadata": {"resourceVersion": "1000"}, "items": items}))
+    }
+
+    fn events_about(&self, selector: &str) -> Vec<Value> {
+        let uid = selector.strip_prefix("involvedObject.uid=").unwrap();
+        self.events.iter().filter(|event| event["involvedObject"]["uid"] == json!(uid)).cloned().collect()
     }
 
     fn each(&self, make: impl Fn(&str, &Workload) -> Vec<Value>) -> Vec<Value> {
@@ -240,6 +252,14 @@ impl World {
         Reply::Script(
             times.into_iter().map(|ms| (ms, Answer::Response(line(r#"{"type":"MODIFIED","object":{}}"#)))).collect(),
         )
+    }
+}
+
+/// The same, with the server's clock.
+pub fn dated(reply: Reply, date_ms: u64) -> Reply {
+    match reply {
+        Reply::Respond(response) => Reply::Respond(Response { date_ms: Some(date_ms), ..response }),
+        other => other,
     }
 }
 

@@ -5,18 +5,18 @@ use std::rc::Rc;
 
 use workload_guest::{Cx, Either, Failure, Response, Stream, select};
 
-use super::{Group, REREAD_MS, Tick, UNWATCHED_MS, Woken};
+use super::{Group, PATIENT_MS, Tick, UNWATCHED_MS, Woken};
 use crate::answer::{Action, Class, classify};
 use crate::api::{self, Event};
 use crate::ownership;
 use crate::request::{self, Resource, Watched};
 
-/// Before a watch that ended is opened again; doubled each time, up to [`REREAD_MS`].
+/// Before a watch that ended is opened again; doubled each time, up to [`PATIENT_MS`].
 const REOPEN_MS: u64 = 250;
 
 /// A watch that lasted so long was a good one: the next is opened soon. Whatever it said, one that always ends sooner
 /// is opened ever less often.
-const LASTED_MS: u64 = REREAD_MS;
+const LASTED_MS: u64 = PATIENT_MS;
 
 impl Group {
     /// Wakes those who wait, until there have been none for a while.
@@ -48,10 +48,10 @@ impl Group {
             } else {
                 // Those who were woken read now, and most come back.
                 let since = *alone_since.get_or_insert(now);
-                if now.saturating_sub(since) >= REREAD_MS {
+                if now.saturating_sub(since) >= PATIENT_MS {
                     break;
                 }
-                since + REREAD_MS
+                since + PATIENT_MS
             };
             let until = if watch.is_none() && pause.until_ms > now { until.min(pause.until_ms) } else { until };
             let waited = timer.until(&cx, until);
@@ -127,7 +127,7 @@ impl Pause {
         if now.saturating_sub(self.opened_ms) >= LASTED_MS {
             self.ended = 0;
         }
-        let reopen_ms = (REOPEN_MS << self.ended.min(8)).min(REREAD_MS);
+        let reopen_ms = (REOPEN_MS << self.ended.min(8)).min(PATIENT_MS);
         self.ended = self.ended.saturating_add(1);
         self.learnt_after = tick;
         self.until_ms = now.saturating_add(reopen_ms.max(after_ms));

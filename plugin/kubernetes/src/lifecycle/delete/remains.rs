@@ -1,0 +1,127 @@
+//! What a Deployment that is gone may have left behind: the Pods of its ReplicaSets, told by the uids these had.
+
+use std::rc::Rc;
+
+use serde::Deserialize;
+use workload_guest::{Either, Fault, select};
+
+use crate::answer::{Action, Trouble};
+use crate::api::{Meta, Object, Pod, ReplicaSet, ServerStatus};
+use crate::lifecycle::case::{Case, EAGER_MS};
+use crate::read::{Listing, Look};
+use crate::request::Resource;
+use crate::status::{Beside, blocker};
+
+/// What the collector waits for before a Deployment goes that was deleted in the foreground.
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What is remembered of it.
+pub(super) struct Remains {
+    /// Uid and name of its ReplicaSets. None: they must not be listed.
+    sets: Option<Vec<(String, String)>>,
+    selector: String,
+    covered: bool,
+}
+
+impl Remains {
+    /// Of a look with its ReplicaSets.
+    pub fn of(look: &Look) -> Self {
+        let sets = look.sight.replica_sets.get().map(|listing| own_sets(listing, &look.uid));
+        Self { sets, selector: look.selector.clone(), covered: look.covered }
+    }
+
+    /// Waits until no Pod of it can still run. False: nobody can tell, because we must not look.
+    pub async fn wait(&self, case: &mut Case) -> Result<bool, Fault> {
+        let Some(sets) = &self.sets else { return Ok(false) };
+        if sets.is_empty() {
+            return Ok(true);
+        }
+        let mut looked = false;
+        loop {
+            let read = self.list(case, Resource::Pods).await;
+            let Some(read) = case.usable(read).await? else { continue };
+            let Beside::Read(pods) = read else { return Ok(false) };
+            let Some(left) = left(&pods, sets) else { return Ok(true) };
+            // A Pod that is ending is waited for. One whose ReplicaSet was left behind as well never ends.
+            let orphaned = if looked {
+                let read = self.list(case, Resource::ReplicaSets).await;
+                let Some(read) = case.usable(read).await? else { continue };
+                read.get().and_then(|listing| orphan(listing, sets))
+            } else {
+                None
+            };
+            looked = true;
+            case.progress(&match orphaned {
+                Some(name) => format!("it is deleted, but replica set {name} was left behind, and {left}"),
+                None => format!("it is deleted, but {left}"),
+            });
+            case.pause(EAGER_MS).await?;
+        }
+    }
+
+    /// What there is now. A read that others share does not end with this id.
+    async fn list(&self, case: &Case, resource: Resource) -> Result<Beside<Rc<Listing>>, Trouble> {
+        let after = case.group.tick();
+        let read = case.group.beside(&case.cx, resource, &self.selector, self.covered, after);
+        match select(read, case.cx.stopped()).await {
+            Either::Left(read) => read,
+            Either::Right(_) => Err(Trouble::cancelled(&Action::list(resource, Some(&case.target.namespace)))),
+        }
+    }
+}
+
+/// Which object the server says that it deleted. It answers with the object while that is still there, and else with a
+/// `Status`; a proxy may answer with nothing.
+pub(super) fn deleted_uid(answer: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Header<'a> {
+        #[serde(borrow)]
+        metadata: Meta<'a>,
+    }
+
+    let uid = match ServerStatus::decode(answer) {
+        Some(status) => status.details.uid.to_string(),
+        None => serde_json::from_slice::<Header<'_>>(answer).ok()?.metadata.uid.to_string(),
+    };
+    (!uid.is_empty()).then_some(uid)
+}
+
+/// It waits for the collector, which has not begun: nothing that belongs to it is being deleted, or nothing is left.
+pub(super) fn is_uncollected(look: &Look) -> bool {
+    look.waits_for(FOREGROUND)
+        && look.sight.replica_sets.get().is_some_and(|listing| {
+            let rows = listing.table.controlled_by(&look.uid).iter();
+            let mut sets = rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok());
+            sets.all(|set| !set.metadata.is_deleting())
+        })
+}
+
+fn own_sets(listing: &Listing, uid: &str) -> Vec<(String, String)> {
+    let rows = listing.table.controlled_by(uid).iter();
+    let sets = rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok());
+    sets.map(|set| (set.metadata.uid.to_string(), set.metadata.name.to_string())).collect()
+}
+
+/// One of these ReplicaSets that is still there and belongs to nobody.
+fn orphan<'a>(listing: &Listing, sets: &'a [(String, String)]) -> Option<&'a str> {
+    let is_orphan = |uid: &str, set: &ReplicaSet<'_>| set.metadata.uid == *uid && set.metadata.controller().is_none();
+    let found = |(uid, name): &&(String, String)| {
+        listing
+            .table
+            .all()
+            .filter(|(_, other, _)| other == name)
+            .any(|(_, _, raw)| ReplicaSet::decode_item(raw.bytes()).is_ok_and(|set| is_orphan(uid, &set)))
+    };
+    sets.iter().find(found).map(|(_, name)| name.as_str())
+}
+
+/// The first Pod of these ReplicaSets that can still run, in words.
+fn left(listing: &Listing, sets: &[(String, String)]) -> Option<String> {
+    let rows = sets.iter().flat_map(|(uid, _)| listing.table.controlled_by(uid));
+    // A Pod that cannot be understood may be one that runs.
+    rows.map(|raw| match Pod::decode_item(raw.bytes()) {
+        Ok(pod) => pod.is_live().then(|| blocker(&pod, listing.server_ms)),
+        Err(_) => Some("a pod of it is left".to_owned()),
+    })
+    .find_map(|words| words)
+}

@@ -1,0 +1,132 @@
+//! What a list says of each workload. ReplicaSets and Pods are read once for a namespace, and only where a Deployment alone
+//! does not decide.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use workload_guest::{Cx, Workload, join_all};
+
+use crate::answer::Trouble;
+use crate::id::Target;
+use crate::lifecycle::case::not_ours;
+use crate::lifecycle::claims::{Claims, remark};
+use crate::lifecycle::status::remarked;
+use crate::ownership::{self, Claim, Owned};
+use crate::read::{Group, Listing, Look, Sight, retry};
+use crate::request::Resource;
+use crate::status::{Beside, Own, Want, missing, unknown};
+
+/// A list is a look, not a wait.
+pub(super) const OWN: Own = Own { since_write_ms: None, stuck_for_ms: 0, single: true };
+
+/// What was found.
+pub(super) struct Found {
+    /// By namespace and name.
+    pub workloads: BTreeMap<Target, Workload>,
+    /// Which workload each says that it is.
+    pub claims: Claims,
+}
+
+/// Reads what a list does not tell of the workloads in it, and describes them.
+pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> Found {
+    let mut found = Found { workloads: BTreeMap::new(), claims: Claims::default() };
+    let mut claimed: Vec<(Target, Claim)> = Vec::new();
+    let mut open: BTreeMap<String, Vec<(Target, Look)>> = BTreeMap::new();
+    for (namespace, name, raw) in listing.table.all() {
+        let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
+        let look = match Sight::new(raw.clone(), listing.server_ms).look(cx.ownership(), OWN) {
+            Ok(look) => look,
+            Err(_) => {
+                let words = "the server's answer is no Deployment that can be understood".to_owned();
+                found.workloads.insert(target.clone(), unknown(&target, "malformed", words));
+                continue;
+            }
+        };
+        match &look.owned {
+            Owned::Yes => {}
+            // A list by our labels holds it only if they were edited away just now.
+            Owned::Labels => continue,
+            Owned::Controlled(_) => {
+                let words = not_ours(&look.owned).unwrap_or_default();
+                let words = format!("the Deployment of this name is not ours: {words}");
+                found.workloads.insert(target.clone(), missing(&target, "not-owned", words));
+                continue;
+            }
+        }
+        found.claims.add(&target, &look.claim);
+        if look.claim != Claim::Own {
+            claimed.push((target.clone(), look.claim.clone()));
+        }
+        if look.verdict.needs == Want::Nothing {
+            found.workloads.insert(target.clone(), described(cx, &target, &look));
+        } else {
+            open.entry(namespace.to_owned()).or_default().push((target, look));
+        }
+    }
+    let decided = open.into_iter().map(|(namespace, looks)| decide(cx, group, namespace, looks));
+    found.workloads.extend(join_all(decided).await.into_iter().flatten());
+    for (target, claim) in claimed {
+        let remark = remark(&claim, &found.claims.rivals(&target, &claim));
+        if let Some((target, workload)) = found.workloads.remove_entry(&target) {
+            found.workloads.insert(target, remarked(workload, remark));
+        }
+    }
+    found
+}
+
+/// Those of a namespace that their Deployments do not decide.
+async fn decide(cx: &Cx, group: &Rc<Group>, namespace: String, open: Vec<(Target, Look)>) -> Vec<(Target, Workload)> {
+    // One list by our labels finds what belongs to all, unless one of them selects by other labels.
+    let covered = open.iter().all(|(_, look)| look.covered);
+    let selector = if covered { ownership::selector(cx.ownership()) } else { String::new() };
+    let mut decided = Vec::new();
+    let mut open = open;
+    for resource in [Resource::ReplicaSets, Resource::Pods] {
+        // What does not need the Pods was decided by the ReplicaSets.
+        if open.is_empty() {
+            break;
+        }
+        let read = retry(cx, || group.list_beside(cx, resource, &namespace, &selector)).await;
+        let looked: Vec<(Target, Result<Look, Workload>)> =
+            open.into_iter().map(|(target, look)| with(cx, target, look, resource, &read)).collect();
+        open = Vec::new();
+        for (target, looked) in looked {
+            match looked {
+                Ok(look) if look.verdict.needs != Want::Nothing && resource == Resource::ReplicaSets => {
+                    open.push((target, look));
+                }
+                Ok(look) => decided.push((target.clone(), described(cx, &target, &look))),
+                Err(workload) => decided.push((target, workload)),
+            }
+        }
+    }
+    decided
+}
+
+/// The same with what was read beside it.
+fn with(
+    cx: &Cx,
+    target: Target,
+    look: Look,
+    resource: Resource,
+    read: &Result<Beside<Rc<Listing>>, Trouble>,
+) -> (Target, Result<Look, Workload>) {
+    let mut sight = look.sight;
+    match (resource, read) {
+        (Resource::Pods, Ok(read)) => sight.pods = read.clone(),
+        (_, Ok(read)) => sight.replica_sets = read.clone(),
+        (_, Err(trouble)) => {
+            let reason = trouble.reason().unwrap_or("unreachable");
+            let unknown = unknown(&target, reason, trouble.words());
+            return (target, Err(unknown));
+        }
+    }
+    let words = || unknown(&target, "malformed", "its replica sets or pods cannot be understood".to_owned());
+    let look = sight.look(cx.ownership(), OWN).map_err(|_| words());
+    (target, look)
+}
+
+fn described(cx: &Cx, target: &Target, look: &Look) -> Workload {
+    let described = look.sight.with(OWN, |observed| look.verdict.workload(target, cx.ownership(), observed.deployment));
+    described.unwrap_or_else(|_| unknown(target, "malformed", look.verdict.message.clone()))
+}
