@@ -12,7 +12,7 @@ use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
 use crate::api::{Deployment, Pod, ReplicaSet};
 use crate::id::Target;
 use inputs::Inputs;
-pub use words::{blocker, evidence};
+pub use words::{advice, blocker, evidence};
 
 /// Something beside the Deployment itself.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct Observed<'a, 'b> {
 }
 
 /// What more would have to be read to be sure of a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Want {
     /// Nothing.
     Nothing,
@@ -91,7 +91,12 @@ pub struct Verdict {
     pub desired: u32,
     /// Replicas that can serve.
     pub available: u32,
-    /// What would have to be read to be sure.
+    /// What is known of the cause, for a program: pod, node, container, exit-code, finalizer,
+    /// and `cause`, the word of the kubelet or of a condition.
+    pub detail: Vec<(&'static str, String)>,
+    /// What has to be read because the answer may be wrong without it.
+    pub needs: Want,
+    /// What would have to be read to be sure, and to say why. Never less than `needs`.
     pub want: Want,
 }
 
@@ -107,6 +112,22 @@ const NOTHING_PERSISTS_MS: u64 = 5_000;
 
 /// How long after our own write a deadline may be left from before it.
 const STALE_DEADLINE_MS: u64 = 2_000;
+
+/// After so long the controller has made its last try to make a ReplicaSet: the sixteenth came after 164 seconds.
+const GIVES_UP_MS: u64 = 180_000;
+
+/// The controller tries no more to make the ReplicaSet: lifting the cause changes nothing until somebody writes to the
+/// Deployment.
+#[must_use]
+pub fn gave_up(observed: &Observed<'_, '_>) -> bool {
+    let progressing = observed.deployment.condition("Progressing");
+    progressing
+        .filter(|condition| condition.status == "False" && condition.reason == "ReplicaSetCreateError")
+        .is_some_and(|condition| {
+            let stamped = condition.last_update_time.as_deref().and_then(crate::time::milliseconds);
+            stamped.zip(observed.server_ms).is_some_and(|(at, now)| now.saturating_sub(at) > GIVES_UP_MS)
+        })
+}
 
 /// The table.
 #[must_use]
@@ -233,11 +254,12 @@ impl Verdict {
     /// As the end of a start that cannot succeed.
     #[must_use]
     pub fn rollout_failed(&self, target: &Target) -> Fault {
-        fault(FaultKind::RolloutFailed, format!("{} does not start: {}", target.id(), self.message))
+        let fault = fault(FaultKind::RolloutFailed, format!("{} does not start: {}", target.id(), self.message))
             .with("reason", self.reason)
             .with("rule", self.rule)
             .with("available", self.available)
-            .with("desired", self.desired)
+            .with("desired", self.desired);
+        self.detail.iter().fold(fault, |fault, (name, value)| fault.with(name, value))
     }
 }
 

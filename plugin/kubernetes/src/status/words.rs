@@ -88,6 +88,8 @@ pub(super) fn verdict(observed: &Observed<'_, '_>, see: &Inputs<'_, '_>, answer:
             && see.old_serves(),
         desired: count(see.desired),
         available: count(see.available),
+        detail: Vec::new(),
+        needs: want,
         want,
     }
 }
@@ -209,6 +211,13 @@ fn deleting(observed: &Observed<'_, '_>) -> String {
         words.push_str("; its pods may still serve");
     }
     words
+}
+
+/// What would have to change, in one sentence. None: nothing, or only time.
+#[must_use]
+pub fn advice(observed: &Observed<'_, '_>, verdict: &Verdict) -> Option<String> {
+    let _ = (observed, verdict);
+    None
 }
 
 /// The evidence, as name and value.
