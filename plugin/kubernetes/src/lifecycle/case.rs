@@ -10,7 +10,7 @@ use workload_guest::{Cx, Fault, Outcome, OutcomeWord};
 
 use crate::answer::{Action, Class, Trouble};
 use crate::id::Target;
-use crate::read::{Group, Look, Reads, Sight, Stuck, get, retry};
+use crate::read::{Group, Look, PATIENT_MS, Reads, Sight, Stuck, get, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want};
 
@@ -18,8 +18,11 @@ pub(super) use recognise::not_ours;
 pub(super) use waiting::{is_hopeless, pause_ms};
 pub(super) use write::Written;
 
-/// Where no watch tells of what is waited for: Pods are listed, not watched.
-pub(super) const EAGER_MS: u64 = 1_000;
+/// Between looks where no watch tells of what is waited for: Pods are listed, not watched.
+const EAGER_MS: u64 = 1_000;
+
+/// For so long. Pods are given 30 seconds to end unless they say otherwise; what has not ended by then may take for ever.
+const EAGER_FOR_MS: u64 = 60_000;
 
 /// One workload in one operation.
 pub(super) struct Case {
@@ -232,6 +235,12 @@ impl Case {
             workload
         });
         Outcome { word, changed, workload: workload.ok() }
+    }
+
+    /// When to look again at what no watch tells of.
+    pub fn eager_ms(&self) -> u64 {
+        let since = self.cx.now().saturating_sub(self.wrote_ms.unwrap_or_default());
+        if since < EAGER_FOR_MS { EAGER_MS } else { PATIENT_MS }
     }
 
     /// Somebody only wants to know what would be written: what there is to wait for is not waited for.

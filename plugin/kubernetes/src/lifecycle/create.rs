@@ -7,6 +7,7 @@ use crate::answer::{Action, Class, Trouble, classify};
 use crate::api::{Deployment, Object, annotation};
 use crate::create::{New, plan};
 use crate::ownership::{Owned, owned};
+use crate::read::retry;
 use crate::request;
 use crate::status::{Beside, Observed, Own, decide};
 
@@ -69,8 +70,8 @@ enum Found {
 /// Reads what there is under the name. It goes on in spite of a stop: something may have been made.
 async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
     let action = Action::on("get", &new.target);
-    let answer = cx.cleanup(cx.http(request::get(&new.target))).await;
-    match classify(&action, answer) {
+    let read = retry(cx, || async { classify(&action, cx.http(request::get(&new.target)).await) });
+    match cx.cleanup(read).await {
         Ok(response) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
             match made(cx, new, &response.bytes, response.date_ms) {
                 Some(outcome) => Ok(Found::Ours(Box::new(outcome))),

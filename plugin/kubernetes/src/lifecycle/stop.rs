@@ -2,7 +2,7 @@
 
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
 
-use super::case::{Case, EAGER_MS, Written};
+use super::case::{Case, Written};
 use crate::answer::Action;
 use crate::read::{Look, PATIENT_MS, Reads, Woken};
 use crate::request;
@@ -73,7 +73,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             say(case, &look);
             if matches!(look.sight.replica_sets, Beside::Read(_)) {
                 // The Deployment has said all it will say.
-                patience = EAGER_MS;
+                patience = case.eager_ms();
             }
         }
         woken = case.next(asked, patience).await?;

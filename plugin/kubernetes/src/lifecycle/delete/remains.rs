@@ -7,7 +7,7 @@ use workload_guest::{Either, Fault, select};
 
 use crate::answer::{Action, Trouble};
 use crate::api::{Meta, Object, Pod, ReplicaSet, ServerStatus};
-use crate::lifecycle::case::{Case, EAGER_MS};
+use crate::lifecycle::case::Case;
 use crate::read::{Listing, Look};
 use crate::request::Resource;
 use crate::status::{Beside, blocker};
@@ -55,7 +55,7 @@ impl Remains {
                 Some(name) => format!("it is deleted, but replica set {name} was left behind, and {left}"),
                 None => format!("it is deleted, but {left}"),
             });
-            case.pause(EAGER_MS).await?;
+            case.pause(case.eager_ms()).await?;
         }
     }
 
