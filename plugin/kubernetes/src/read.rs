@@ -25,7 +25,7 @@ use crate::id::Target;
 use crate::request;
 
 /// How often a failing read is tried when nothing waits for better times.
-const TRIES: u32 = 3;
+pub const TRIES: u32 = 3;
 
 /// Between these tries, in milliseconds: all within two seconds, counting answers that come at once.
 const RETRY_MS: [u64; 2] = [300, 900];

@@ -24,6 +24,10 @@ const EAGER_MS: u64 = 1_000;
 /// For so long. Pods are given 30 seconds to end unless they say otherwise; what has not ended by then may take for ever.
 const EAGER_FOR_MS: u64 = 60_000;
 
+/// After this a wait looks at ReplicaSets and Pods as well, and again every [`PATIENT_MS`]: most have ended before that,
+/// and of the others only these tell what is in the way.
+const CLOSE_MS: u64 = 1_500;
+
 /// One workload in one operation.
 pub(super) struct Case {
     pub cx: Cx,
@@ -38,6 +42,8 @@ pub(super) struct Case {
     stuck: Option<(Stuck, u64)>,
     writes: u32,
     failures: u32,
+    /// When to look closely again.
+    close_ms: u64,
     /// What it was last said to wait for.
     said: String,
     /// What else is known of that, as name and value.
@@ -61,6 +67,7 @@ impl Case {
             stuck: None,
             writes: 0,
             failures: 0,
+            close_ms: CLOSE_MS,
             said: String::new(),
             known: Vec::new(),
             single: false,
@@ -237,15 +244,30 @@ impl Case {
         Outcome { word, changed, workload: workload.ok() }
     }
 
+    /// It is time to look closely.
+    pub fn is_close(&mut self) -> bool {
+        let now = self.cx.now();
+        let due = now >= self.close_ms;
+        if due {
+            self.close_ms = now.saturating_add(PATIENT_MS);
+        }
+        due
+    }
+
+    /// Whoever had to do something about it would have begun.
+    pub fn is_late(&self) -> bool {
+        self.cx.now().saturating_sub(self.wrote_ms.unwrap_or_default()) >= PATIENT_MS
+    }
+
+    /// How long a wait may last without news.
+    pub fn patience_ms(&self) -> u64 {
+        self.close_ms.saturating_sub(self.cx.now()).clamp(1, PATIENT_MS)
+    }
+
     /// When to look again at what no watch tells of.
     pub fn eager_ms(&self) -> u64 {
         let since = self.cx.now().saturating_sub(self.wrote_ms.unwrap_or_default());
         if since < EAGER_FOR_MS { EAGER_MS } else { PATIENT_MS }
-    }
-
-    /// Somebody only wants to know what would be written: what there is to wait for is not waited for.
-    pub fn is_planned(&self) -> bool {
-        false
     }
 
     /// The object of this operation, once it was recognised.

@@ -6,7 +6,7 @@ use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
 
 use super::case::{Case, Written};
 use crate::answer::{Action, Class};
-use crate::read::{Look, PATIENT_MS, Reads, Woken};
+use crate::read::{Look, Reads};
 use crate::request::{self, Resource};
 use crate::status::missing;
 use remains::Remains;
@@ -17,7 +17,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
         return Ok(gone(&case, OutcomeWord::AlreadyGone, false, "there is no such Deployment"));
     };
     let remains = Remains::of(&look);
-    if look.deleting && case.is_planned() {
+    if look.deleting && case.cx.plan() {
         return Ok(case.outcome(OutcomeWord::Deleted, false, &look));
     }
     let mut changed = false;
@@ -78,7 +78,7 @@ async fn first(case: &mut Case) -> Result<Option<Look>, Fault> {
 
 /// Waits until it is gone, or another object has its name.
 async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
-    let mut woken = Woken::Changed;
+    let mut uncollected = false;
     loop {
         let after = case.group.tick();
         let read = case.later(after).await;
@@ -89,12 +89,11 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
         if Some(look.uid.as_str()) != case.uid() {
             return Ok(());
         }
-        let mut uncollected = false;
-        if woken == Woken::Time {
+        if case.is_close() {
             let thorough = case.thorough(look).await;
             let Some(thorough) = case.usable(thorough).await? else { continue };
             look = thorough;
-            uncollected = remains::is_uncollected(&look);
+            uncollected = case.is_late() && remains::is_uncollected(&look);
         }
         let message = &look.verdict.message;
         if uncollected {
@@ -102,7 +101,7 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
         } else {
             case.progress(message);
         }
-        woken = case.next(asked, PATIENT_MS).await?;
+        case.next(asked, case.patience_ms()).await?;
     }
 }
 

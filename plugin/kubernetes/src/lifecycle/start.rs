@@ -5,15 +5,11 @@ use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Status, fault};
 use super::case::{Case, Written};
 use super::{nudge, settle};
 use crate::answer::Action;
-use crate::read::{Look, PATIENT_MS, Reads};
+use crate::read::{Look, Reads};
 use crate::request;
 
 /// How many replicas a start asks for. It never lowers a count, so it only asks where none is wanted.
 const REPLICAS: u32 = 1;
-
-/// After this a start looks at ReplicaSets and Pods, and again every [`PATIENT_MS`]: most have started by then, and of the
-/// others only these tell whether they ever will.
-const CLOSE_MS: u64 = 1_500;
 
 pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
     let mut case = Case::open(reads, cx, id)?;
@@ -58,7 +54,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
     if !begun && look.verdict.is_running() {
         return Ok(case.outcome(OutcomeWord::AlreadyRunning, false, &look));
     }
-    if !begun && case.is_planned() {
+    if !begun && case.cx.plan() {
         return Ok(case.outcome(OutcomeWord::Started, false, &look));
     }
     waited(&mut case, (!begun).then_some(look), changed).await
@@ -72,7 +68,6 @@ async fn waited(case: &mut Case, seen: Option<Look>, changed: bool) -> Result<Ou
 /// Waits until it runs. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     let mut settling = settle::Settling::new(&case.cx);
-    let mut close_ms = case.cx.now().saturating_add(CLOSE_MS);
     loop {
         let after = case.group.tick();
         let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
@@ -82,11 +77,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 return Err(fault(FaultKind::Superseded, words));
             }
             let ends = look.verdict.is_running() || look.verdict.status == Status::Failed;
-            let close = case.cx.now() >= close_ms;
-            if close {
-                close_ms = case.cx.now().saturating_add(PATIENT_MS);
-            }
-            let completed = if close || ends && settling.concerns(&look) {
+            let completed = if case.is_close() || ends && settling.concerns(&look) {
                 case.thorough(look).await
             } else if ends || look.paused {
                 case.complete(look).await
@@ -108,8 +99,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             }
             settling.begin_anew();
         }
-        let patience = close_ms.saturating_sub(case.cx.now()).clamp(1, PATIENT_MS);
-        case.next(asked, patience).await?;
+        case.next(asked, case.patience_ms()).await?;
     }
 }
 

@@ -4,7 +4,7 @@ use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, fault};
 
 use super::case::{Case, Written};
 use crate::answer::Action;
-use crate::read::{Look, PATIENT_MS, Reads, Woken};
+use crate::read::{Look, Reads};
 use crate::request;
 use crate::status::Beside;
 use crate::time::span;
@@ -40,7 +40,7 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
     if !begun && look.verdict.is_stopped() {
         return Ok(case.outcome(OutcomeWord::AlreadyStopped, false, &look));
     }
-    if !begun && case.is_planned() {
+    if !begun && case.cx.plan() {
         return Ok(case.outcome(OutcomeWord::Stopped, false, &look));
     }
     let look = wait(&mut case, (!begun).then_some(look)).await?;
@@ -49,11 +49,10 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
 
 /// Waits until nothing is left. `seen` is a look that was just taken.
 async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
-    let mut woken = Woken::Changed;
     loop {
         let after = case.group.tick();
         let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
-        let mut patience = PATIENT_MS;
+        let mut patience = case.patience_ms();
         if !case.is_stale(&look) {
             if look.desired > 0 {
                 let words = format!(
@@ -63,8 +62,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 );
                 return Err(fault(FaultKind::Superseded, words).with("desired", look.desired));
             }
-            // When nothing was heard for a while, a person will want to know what stands in the way.
-            let completed = if woken == Woken::Time { case.thorough(look).await } else { case.complete(look).await };
+            let completed = if case.is_close() { case.thorough(look).await } else { case.complete(look).await };
             let Some(completed) = case.usable(completed).await? else { continue };
             look = completed;
             if look.verdict.is_stopped() {
@@ -73,10 +71,10 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             say(case, &look);
             if matches!(look.sight.replica_sets, Beside::Read(_)) {
                 // The Deployment has said all it will say.
-                patience = case.eager_ms();
+                patience = patience.min(case.eager_ms());
             }
         }
-        woken = case.next(asked, patience).await?;
+        case.next(asked, patience).await?;
     }
 }
 

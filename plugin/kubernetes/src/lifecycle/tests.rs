@@ -9,6 +9,7 @@ mod making;
 mod nudging;
 mod numbered_transport;
 mod numbered_waits;
+mod planning;
 mod settling;
 mod several;
 mod starting;

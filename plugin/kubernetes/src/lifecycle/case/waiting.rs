@@ -4,7 +4,7 @@ use workload_guest::{Cx, Fault, StopReason, fault};
 
 use super::Case;
 use crate::answer::{Class, Trouble};
-use crate::read::{Look, PATIENT_MS, Woken};
+use crate::read::{Look, PATIENT_MS, TRIES, Woken};
 use crate::time::span;
 
 /// Between reads that fail while something is waited for; doubled each time, up to [`PATIENT_MS`].
@@ -74,6 +74,10 @@ impl Case {
         }
         let pause = pause_ms(self.failures, trouble);
         self.failures = self.failures.saturating_add(1);
+        // A plan is a look, and no wait.
+        if self.cx.plan() && self.failures >= TRIES {
+            return Err(trouble.fault());
+        }
         // What was begun is waited for even so: another look may still come in time.
         if self.writes == 0 && is_hopeless(&self.cx, trouble) {
             return Err(trouble.fault());

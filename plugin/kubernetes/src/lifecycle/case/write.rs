@@ -2,8 +2,8 @@
 
 use workload_guest::{Fault, FaultKind, Request, fault};
 
-use super::Case;
 use super::waiting::is_hopeless;
+use super::{CLOSE_MS, Case};
 use crate::answer::{Action, Class, Trouble, classify};
 use crate::read::Look;
 
@@ -93,6 +93,7 @@ impl Case {
     /// A write took effect that changes no generation: what failed before it may be tried anew.
     pub fn nudged(&mut self) {
         self.wrote_ms = Some(self.cx.now());
+        self.close_ms = self.cx.now().saturating_add(CLOSE_MS);
         self.stuck = None;
     }
 
