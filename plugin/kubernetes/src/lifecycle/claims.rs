@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workload_guest::{Fault, FaultKind, fault};
 
-use crate::id::{Target, claimed_id};
+use crate::id::{Target, claimed_id, is_id_of_another};
 use crate::ownership::Claim;
 
 /// How many claimants a message names.
@@ -13,57 +13,55 @@ const NAMED: usize = 5;
 
 /// What the workloads of a list claim.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Claims(BTreeMap<String, BTreeSet<Target>>);
+pub(super) struct Claims {
+    /// Those that are what their name says: nearly all.
+    own: Vec<Target>,
+    /// The others, by the value of their label.
+    others: BTreeMap<String, BTreeSet<Target>>,
+}
 
 impl Claims {
     /// One more workload, and what its label says.
     pub fn add(&mut self, target: &Target, claim: &Claim) {
-        let value = match claim {
-            Claim::Own => target.label_value(),
-            Claim::Another(value) | Claim::Manager(value) => value.clone(),
-        };
-        self.0.entry(value).or_default().insert(target.clone());
-    }
-
-    /// Those of another list as well.
-    pub fn extend(&mut self, other: &Self) {
-        for (value, targets) in &other.0 {
-            self.0.entry(value.clone()).or_default().extend(targets.iter().cloned());
+        match claim {
+            Claim::Own => self.own.push(target.clone()),
+            Claim::Another(value) | Claim::Manager(value) => {
+                self.others.entry(value.clone()).or_default().insert(target.clone());
+            }
         }
     }
 
-    /// What more than one claims, or one that cannot be it: the id and why it is in doubt.
-    pub fn disputes(&self) -> BTreeMap<String, Fault> {
-        let dispute = |(value, targets): (&String, &BTreeSet<Target>)| {
-            let only = targets.first().filter(|_| targets.len() == 1);
-            let fault = match only {
-                None => disputed(value, targets),
-                Some(target) if *value != target.label_value() && claimed_id(value).is_some() => {
-                    mistaken(target, value)
-                }
-                Some(_) => return None,
+    /// What more than one claims, or one that cannot be it, in all of these lists: the id and why it is in doubt.
+    pub fn disputes<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> BTreeMap<String, Fault> {
+        let mut claimants: BTreeMap<&str, BTreeSet<&Target>> = BTreeMap::new();
+        for (value, targets) in all.clone().flat_map(|claims| &claims.others) {
+            claimants.entry(value).or_default().extend(targets);
+        }
+        let mut disputes = BTreeMap::new();
+        for (value, mut targets) in claimants {
+            let id = claimed_id(value);
+            // Whoever carries the label of its own name is one of them.
+            targets.extend(all.clone().flat_map(|claims| &claims.own).filter(|own| Some(*own) == id.as_ref()));
+            let fault = match targets.first() {
+                Some(target) if targets.len() == 1 && is_id_of_another(value) => mistaken(target, value),
+                Some(_) if targets.len() == 1 => continue,
+                _ => disputed(value, targets.iter().copied()),
             };
-            Some((shown(value), fault))
-        };
-        self.0.iter().filter_map(dispute).collect()
+            disputes.insert(id.map_or_else(|| value.to_owned(), |target| target.id()), fault);
+        }
+        disputes
     }
 
-    /// Who else claims to be this one. Whoever carries the id of its own name is it.
+    /// Who else in this list carries the same id of a Manager's.
     pub fn rivals(&self, target: &Target, claim: &Claim) -> Vec<&Target> {
-        let (Claim::Another(value) | Claim::Manager(value)) = claim else { return Vec::new() };
-        let claimants = self.0.get(value);
-        claimants.into_iter().flatten().filter(|other| *other != target).collect()
+        let Claim::Manager(value) = claim else { return Vec::new() };
+        self.others.get(value).into_iter().flatten().filter(|other| *other != target).collect()
     }
-}
-
-/// An id, from the value of a label.
-fn shown(value: &str) -> String {
-    claimed_id(value).map_or_else(|| value.to_owned(), |target| target.id())
 }
 
 /// Two claim to be the same.
-pub(super) fn disputed(value: &str, targets: &BTreeSet<Target>) -> Fault {
-    let ids: Vec<String> = targets.iter().map(Target::id).collect();
+pub(super) fn disputed<'a>(value: &str, targets: impl Iterator<Item = &'a Target>) -> Fault {
+    let ids: Vec<String> = targets.map(Target::id).collect();
     let named = ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = ids.len().saturating_sub(NAMED);
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
@@ -125,7 +123,7 @@ mod tests {
     #[case::numbers(&[("a/x", manager("105")), ("a/y", manager("106"))], &[])]
     #[case::one_number(&[("a/x", manager("105")), ("b/y", manager("105"))], &[("105", "a/x,b/y")])]
     fn what_is_in_doubt(#[case] of: &[(&str, Claim)], #[case] want: &[(&str, &str)]) {
-        let disputes = claims(of).disputes();
+        let disputes = Claims::disputes(std::iter::once(&claims(of)));
         let found: Vec<(&str, &str)> = disputes
             .iter()
             .map(|(id, fault)| (&**id, &*fault.detail.iter().find(|(name, _)| name == "claimants").unwrap().1))
@@ -138,7 +136,7 @@ mod tests {
     fn many_claimants_are_counted() {
         let ids: Vec<String> = (0..9).map(|index| format!("a/w{index}")).collect();
         let of: Vec<(&str, Claim)> = ids.iter().map(|id| (&**id, manager("7"))).collect();
-        let disputes = claims(&of).disputes();
+        let disputes = Claims::disputes(std::iter::once(&claims(&of)));
         assert_eq!(
             disputes["7"].message,
             "9 Deployments carry the id label 7: a/w0, a/w1, a/w2, a/w3, a/w4 and 4 more; correct the label of all but one"

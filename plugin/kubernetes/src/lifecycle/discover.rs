@@ -55,9 +55,7 @@ impl Claimed {
 
     /// Tells what is in doubt, unless that was told before.
     fn tell(&self, cx: &Cx) {
-        let mut all = Claims::default();
-        self.by_place.borrow().values().for_each(|claims| all.extend(claims));
-        let disputes = all.disputes();
+        let disputes = Claims::disputes(self.by_place.borrow().values());
         let told = self.told.replace(disputes.clone());
         for (id, fault) in disputes.into_iter().filter(|(id, fault)| told.get(id) != Some(fault)) {
             cx.incomplete(id, fault);
@@ -108,6 +106,9 @@ impl<'a> Place<'a> {
                 Ok(listing) => return Some((asked, listing)),
                 Err(trouble) => trouble,
             };
+            if self.follow && trouble.class == Class::Cancelled {
+                return None;
+            }
             let fault = ended(self.cx, &trouble);
             if told.as_ref() != Some(&fault) {
                 self.cx.incomplete(self.name.clone(), fault.clone());
@@ -155,8 +156,9 @@ impl<'a> Place<'a> {
                 return;
             }
             let unlisted: Vec<Target> = last.keys().filter(|target| !now.contains_key(target)).cloned().collect();
-            for target in unlisted {
-                match departed(cx, &target).await {
+            let departed = join_all(unlisted.iter().map(|target| departed(cx, target))).await;
+            for (target, departed) in unlisted.into_iter().zip(departed) {
+                match departed {
                     Some(workload) => cx.emit(workload),
                     // Nobody knows, or it is back: asked again the next time.
                     None => now.extend(last.remove_entry(&target)),

@@ -43,7 +43,7 @@ impl Case {
             let claimants = self.group.claimants(&self.cx, value).await;
             match claimants {
                 Ok(claimants) if claimants.iter().all(|other| *other == self.target) => return Ok(()),
-                Ok(claimants) => return Err(claims::disputed(value, &claimants)),
+                Ok(claimants) => return Err(claims::disputed(value, claimants.iter())),
                 // Who must not list cannot know.
                 Err(trouble) if trouble.is_not_allowed() => return Ok(()),
                 Err(trouble) => self.patience(&trouble).await?,

@@ -216,3 +216,45 @@ fn a_server_that_says_nothing_is_unreachable() {
     let cancelled = silent(options.stop(When::At(1_000), None, StopReason::Cancelled));
     assert_eq!(cancelled.fault(WEB).unwrap().kind, FaultKind::Cancelled);
 }
+
+/// What a list says of each is what a look at it says, as far as the list has to read for it.
+#[test]
+fn a_list_and_a_status_agree() {
+    let overs = [
+        (1, json!({})),
+        (0, json!({})),
+        (3, json!({"status": {"availableReplicas": 1}})),
+        (1, json!({"status": {"availableReplicas": 0}})),
+        (1, json!({"metadata": {"generation": 9}})),
+        (0, json!({"metadata": {"generation": 9}})),
+        (0, json!({"status": {"observedGeneration": 0, "replicas": 0}})),
+        (0, json!({"status": {"replicas": 1}})),
+        (1, json!({"spec": {"paused": true}})),
+        (1, json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})),
+        (
+            1,
+            json!({"status": {"availableReplicas": 0, "replicas": 0, "conditions": [
+            {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "exceeded quota: q"}]}}),
+        ),
+        (
+            1,
+            json!({"status": {"availableReplicas": 0, "conditions": [
+            {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"}]}}),
+        ),
+        (
+            1,
+            json!({"status": {"observedGeneration": 0, "conditions": [
+            {"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError", "message": "m"}]}}),
+        ),
+        (1, json!({"spec": {"replicas": -1}})),
+    ];
+    for (desired, over) in overs {
+        let mut world = World::with(Workload::at(desired).over(over.clone()));
+        let listed = drive(discover(&["default"]), |asked| world.answer(asked));
+        let looked = drive(status(), |asked| world.answer(asked));
+        let looked = looked.outcome(WEB).unwrap().workload.clone().unwrap();
+        let [listed] = &*listed.emitted else { panic!("{:?}", listed.emitted) };
+        let told = |told: &workload_guest::Workload| (told.status, told.reason.clone(), told.settled, told.available);
+        assert_eq!(told(listed), told(&looked), "{over}");
+    }
+}
