@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use workload_guest::{Cx, Response};
 
 use super::retry;
@@ -18,27 +19,41 @@ const RESTARTS: u32 = 2;
 /// Pages of a list: 500 objects each. More than any one place should hold, so that a server that never ends does.
 const PAGES: usize = 400;
 
-/// Bytes of a list that are kept: half of the memory that the host gives an operation. Beyond it the list is reported as
-/// incomplete, where the operation would otherwise end for want of memory.
-const BYTES: usize = 32 << 20;
+/// Bytes of a list that are kept, of the 64 MiB of memory that the host gives an operation. Beyond it the list is reported
+/// as incomplete, where the operation would otherwise end for want of memory: a page stands beside it.
+const BYTES: usize = 36 << 20;
+
+/// What an object costs besides its bytes: its place in the table, and what is told of it.
+const OBJECT_BYTES: usize = 1 << 10;
 
 /// One object of an answer, not decoded yet.
 #[derive(Debug, Clone)]
-pub struct Raw {
-    page: Rc<Vec<u8>>,
-    range: Range<usize>,
-}
+pub struct Raw(Rc<[u8]>);
 
 impl Raw {
     /// A whole answer.
     pub(super) fn whole(bytes: Vec<u8>) -> Self {
-        Self { range: 0..bytes.len(), page: Rc::new(bytes) }
+        Self(bytes.into())
     }
 
     /// Its JSON.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        self.page.get(self.range.clone()).unwrap_or_default()
+        &self.0
+    }
+
+    /// A copy of an object without these parts of it.
+    fn without(object: &str, mut parts: Vec<Range<usize>>) -> Self {
+        parts.sort_by_key(|part| part.start);
+        let mut bytes = Vec::with_capacity(object.len());
+        let mut kept = 0;
+        for part in parts {
+            bytes.extend_from_slice(object.as_bytes().get(kept..part.start).unwrap_or_default());
+            bytes.extend_from_slice(b"null");
+            kept = part.end;
+        }
+        bytes.extend_from_slice(object.as_bytes().get(kept..).unwrap_or_default());
+        Self(bytes.into())
     }
 }
 
@@ -67,24 +82,43 @@ impl Table {
         self.by_name.iter().map(|((namespace, name), raw)| (&**namespace, &**name, raw))
     }
 
-    fn add(&mut self, page: &Rc<Vec<u8>>, range: Range<usize>) -> Result<(), Malformed> {
+    /// Keeps an object, and says how many bytes that takes. Who manages which field, and annotations, which may hold a whole
+    /// manifest, are most of a real object and of no use here.
+    fn add(&mut self, object: &str) -> Result<usize, Malformed> {
         #[derive(Deserialize)]
         struct Header<'a> {
             #[serde(borrow)]
-            metadata: Meta<'a>,
+            metadata: &'a RawValue,
         }
 
-        let raw = Raw { page: Rc::clone(page), range };
-        let header: Header<'_> = serde_json::from_slice(raw.bytes()).map_err(|_| Malformed)?;
-        let meta = &header.metadata;
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Bulk<'a> {
+            #[serde(borrow)]
+            managed_fields: Option<&'a RawValue>,
+            #[serde(borrow)]
+            annotations: Option<&'a RawValue>,
+        }
+
+        let header: Header<'_> = serde_json::from_str(object).map_err(|_| Malformed)?;
+        let meta: Meta<'_> = serde_json::from_str(header.metadata.get()).map_err(|_| Malformed)?;
+        let bulk: Bulk<'_> = serde_json::from_str(header.metadata.get()).map_err(|_| Malformed)?;
         if meta.name.is_empty() || meta.namespace.is_empty() || meta.uid.is_empty() {
             return Err(Malformed);
         }
+        // Each is borrowed from the object: its place in it is where it points.
+        let place = |part: &RawValue| {
+            let start = part.get().as_ptr().addr().checked_sub(object.as_ptr().addr())?;
+            Some(start..start + part.get().len())
+        };
+        let parts = [bulk.managed_fields, bulk.annotations].into_iter().flatten().filter_map(place).collect();
+        let raw = Raw::without(object, parts);
         if let Some(controller) = meta.controller() {
             self.by_controller.entry(controller.uid.to_string()).or_default().push(raw.clone());
         }
-        self.by_name.insert((meta.namespace.to_string(), meta.name.to_string()), raw.clone());
-        Ok(())
+        let bytes = raw.bytes().len();
+        self.by_name.insert((meta.namespace.to_string(), meta.name.to_string()), raw);
+        Ok(bytes + OBJECT_BYTES)
     }
 }
 
@@ -130,13 +164,12 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, which: W
                 }
             };
             listing.server_ms = response.date_ms.or(listing.server_ms);
-            kept = kept.saturating_add(response.bytes.len());
-            if kept > BYTES {
-                listing.broken = Some(Trouble::too_large(&action));
-                return Ok(listing);
-            }
-            let page = Rc::new(response.bytes);
-            let token = match body(&action, response.status, add_page(&mut listing, &page, resource)) {
+            let added = add_page(&mut listing, &mut kept, &response.bytes, resource);
+            let token = match body(&action, response.status, added) {
+                Ok(_) if kept > BYTES => {
+                    listing.broken = Some(Trouble::too_large(&action));
+                    return Ok(listing);
+                }
                 Ok(token) => token,
                 Err(trouble) if next.is_empty() => return Err(trouble),
                 Err(trouble) => {
@@ -172,16 +205,50 @@ async fn retry_page<F: Future<Output = Result<Response, Trouble>>>(
 }
 
 /// Adds a page and gives the token of the next one.
-fn add_page(listing: &mut Listing, page: &Rc<Vec<u8>>, resource: Resource) -> Result<String, Malformed> {
+fn add_page(listing: &mut Listing, kept: &mut usize, page: &[u8], resource: Resource) -> Result<String, Malformed> {
     let list = List::decode(page, resource.kind())?;
     // The server repeats the version of the first page on each.
     listing.resource_version = list.resource_version.to_string();
-    let base = page.as_ptr().addr();
     for item in &list.items {
-        let text = item.get();
-        // An item is borrowed from the page: its place in it is where it points.
-        let start = text.as_ptr().addr().checked_sub(base).ok_or(Malformed)?;
-        listing.table.add(page, start..start + text.len())?;
+        if *kept > BYTES {
+            break;
+        }
+        *kept = kept.saturating_add(listing.table.add(item.get())?);
     }
     Ok(list.next.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::plain(
+        r#"{"metadata":{"name":"a","namespace":"n","uid":"u"},"spec":{}}"#,
+        r#"{"metadata":{"name":"a","namespace":"n","uid":"u"},"spec":{}}"#
+    )]
+    #[case::bulky(
+        r#"{"metadata":{"annotations":{"x":"{}"},"name":"a","namespace":"n","uid":"u","managedFields":[{"f":1}]},"spec":{"annotations":{}}}"#,
+        r#"{"metadata":{"annotations":null,"name":"a","namespace":"n","uid":"u","managedFields":null},"spec":{"annotations":{}}}"#
+    )]
+    #[case::null(
+        r#"{"metadata":{"name":"a","namespace":"n","uid":"u","managedFields": null}}"#,
+        r#"{"metadata":{"name":"a","namespace":"n","uid":"u","managedFields": null}}"#
+    )]
+    fn what_nobody_reads_is_not_kept(#[case] object: &str, #[case] want: &str) {
+        let mut table = Table::default();
+        assert_eq!(table.add(object), Ok(want.len() + OBJECT_BYTES));
+        let kept = table.named("n", "a").unwrap();
+        assert_eq!(std::str::from_utf8(kept.bytes()).unwrap(), want);
+    }
+
+    #[rstest]
+    #[case::no_metadata("{}")]
+    #[case::no_uid(r#"{"metadata":{"name":"a","namespace":"n"}}"#)]
+    #[case::no_object("1")]
+    fn what_is_no_object_is_refused(#[case] object: &str) {
+        assert_eq!(Table::default().add(object), Err(Malformed));
+    }
 }
