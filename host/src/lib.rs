@@ -5,12 +5,14 @@
 //! credentials and sends it ([`transport`]), and hands back the answer. The way in is [`Manager`].
 
 pub mod audit;
+pub mod doctor;
 mod drive;
 mod engine;
 mod error;
 pub mod limits;
 pub mod manager;
 pub mod model;
+pub mod rbac;
 mod steps;
 #[cfg(test)]
 mod testing;
@@ -22,6 +24,6 @@ mod world;
 pub use audit::{AuditEvent, AuditSink};
 pub use error::Error;
 pub use limits::Limits;
-pub use manager::{Inspection, Manager, Options, Provider, Report, Run, Settings, Settled, Source};
+pub use manager::{Inspection, Manager, Options, Provider, Report, Run, Settings, Settled, Source, grants};
 pub use model::Event;
 pub use workload_policy::Places;

@@ -195,6 +195,12 @@ impl Manager {
         providers.iter().map(info).collect()
     }
 
+    /// What a loaded provider may do: of what it asks for, what is given, and where.
+    #[must_use]
+    pub fn grants(&self, name: &str) -> Option<Grants> {
+        self.entry(name).map(|entry| Grants::clone(&entry.grants))
+    }
+
     /// Instances of providers that are live now: operations that run, and what is being loaded.
     #[must_use]
     pub fn live(&self) -> usize {
@@ -266,7 +272,15 @@ impl Manager {
 
     fn install(&self, name: &str, loaded: Arc<Loaded>, provider: Provider) -> Result<Descriptor, Error> {
         let descriptor = loaded.descriptor.clone();
-        let grants = grants(name, &descriptor, &provider)?;
+        let grants = grants(name, &descriptor, &provider.given, provider.places.clone())?;
+        // The labels' prefix is also that of our annotations, which a patch may touch.
+        let grants = match provider.ownership.id_key.split_once('/') {
+            Some((prefix, _)) => {
+                let wrong = |source| Error::Grants { provider: name.to_owned(), source };
+                grants.with_prefix(prefix).map_err(wrong)?
+            }
+            None => grants,
+        };
         let mut providers = self.inner.providers.write().unwrap_or_else(PoisonError::into_inner);
         let generation = providers.get(name).map_or(0, |old| old.generation + 1);
         let entry = Entry { generation, loaded, grants: Arc::new(grants), provider };
@@ -294,16 +308,16 @@ fn read(path: PathBuf, limit: usize) -> Result<Vec<u8>, Error> {
     }
 }
 
-fn grants(name: &str, descriptor: &Descriptor, provider: &Provider) -> Result<Grants, Error> {
+/// What a provider of this description may do: of what it asks for, what is given, in these places. `name` is for the
+/// error only.
+///
+/// # Errors
+/// When its engine is not known, or a grant does not exist.
+pub fn grants(name: &str, descriptor: &Descriptor, given: &[String], places: Places) -> Result<Grants, Error> {
     let engine = workload_policy::Engine::from_name(&descriptor.engine)
         .ok_or_else(|| Error::UnknownEngine { engine: descriptor.engine.clone() })?;
     let wrong = |source| Error::Grants { provider: name.to_owned(), source };
-    let grants = Grants::new(engine, &descriptor.asks, &provider.given, provider.places.clone()).map_err(wrong)?;
-    // The labels' prefix is also that of our annotations, which a patch may touch.
-    match provider.ownership.id_key.split_once('/') {
-        Some((prefix, _)) => grants.with_prefix(prefix).map_err(wrong),
-        None => Ok(grants),
-    }
+    Grants::new(engine, &descriptor.asks, given, places).map_err(wrong)
 }
 
 fn inspection(loaded: &Loaded) -> Inspection {

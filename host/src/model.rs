@@ -350,7 +350,7 @@ impl Ownership {
 }
 
 /// Serialises names and values as an object. Of a name that comes twice the first counts.
-fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     for (at, (name, value)) in pairs.iter().enumerate() {
         if !pairs.iter().take(at).any(|(earlier, _)| earlier == name) {

@@ -32,11 +32,19 @@ mod endpoint;
 mod error;
 mod kubeconfig;
 mod media;
+mod origin;
+mod probe;
 mod redact;
 mod tls;
+mod trouble;
+mod validity;
 
 pub use error::ConfigError;
 pub use kubeconfig::KubeconfigOptions;
+pub(crate) use origin::{Credential, Origin, Trusted};
+pub(crate) use probe::{Answered, Probe};
+pub(crate) use trouble::{Trouble, Unreached, Why};
+pub(crate) use validity::Validity;
 
 use credentials::Credentials;
 use endpoint::Endpoint;
@@ -87,6 +95,17 @@ pub struct Connection {
     credentials: Credentials,
     namespace: String,
     context: Option<String>,
+    origin: Arc<Origin>,
+}
+
+/// The namespace for bare names, without looking at anything else of the kubeconfig: of the options, else of the context,
+/// else of the Pod that this runs in, else `default`, also where there is no kubeconfig at all. Blocks on reading a few
+/// small files.
+///
+/// # Errors
+/// A [`ConfigError`] for a kubeconfig that cannot be read, and for a context that was named and is not there.
+pub fn namespace(options: &KubeconfigOptions) -> Result<String, ConfigError> {
+    kubeconfig::namespace(options, &kubeconfig::Surroundings::of_process())
 }
 
 impl Connection {
@@ -151,6 +170,6 @@ impl fmt::Debug for KubernetesUpstream {
 impl Upstream for KubernetesUpstream {
     fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
         let sender = Arc::clone(&self.sender);
-        async move { sender.send(&request).await }.boxed()
+        async move { sender.send(&request).await.map_err(|trouble| trouble.failure) }.boxed()
     }
 }

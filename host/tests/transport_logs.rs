@@ -65,7 +65,8 @@ async fn logs_name_the_class_and_no_secret() {
     let failure = unreachable.send(get("/some/path")).await.unwrap_err();
 
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    for class in ["RedirectRefused", "BadResponse", "Lost", "Unreachable", "own credential"] {
+    for class in ["RedirectRefused", "BadResponse", "Lost", "Unreachable", "own credential", "of an unknown authority"]
+    {
         assert!(text.contains(class), "{class} is not in {text}");
     }
     let debug = format!("{upstream:?} {stranger:?} {failure:?}");

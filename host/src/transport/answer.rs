@@ -11,8 +11,8 @@ use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::connect::CaptureConnection;
 
-use super::client::failed;
 use super::redact::{Needles, Scanner};
+use super::trouble::Trouble;
 use super::{TransportLimits, media};
 use crate::model::Failure;
 use crate::upstream::{Incoming, Outgoing};
@@ -61,12 +61,12 @@ impl Reception {
     }
 
     /// Gives an answer up, and with it its connection: what else comes on it cannot be trusted.
-    fn refuse(&self, failure: Failure, cause: &'static str) -> Failure {
+    fn refuse(&self, failure: Failure, cause: &'static str) -> Trouble {
         // Known since before the request was sent.
         if let Some(connected) = self.connection.connection_metadata().as_ref() {
             connected.poison();
         }
-        failed(failure, cause)
+        Trouble::new(failure, cause)
     }
 }
 
@@ -80,7 +80,7 @@ fn timeout_seconds(target: &str) -> Option<u32> {
 pub(super) fn receive(
     response: http::Response<hyper::body::Incoming>,
     mut reception: Reception,
-) -> Result<Incoming, Failure> {
+) -> Result<Incoming, Trouble> {
     let (head, body) = response.into_parts();
     let headers = &head.headers;
     check_status(head.status)
@@ -175,7 +175,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn leaked(reception: &Reception) -> Failure {
+fn leaked(reception: &Reception) -> Trouble {
     tracing::error!("an answer held this host's own credential; it was withheld from the provider");
     reception.refuse(Failure::BadResponse, "the credential in an answer")
 }
@@ -205,7 +205,7 @@ impl Receiving {
         loop {
             let body = self.body.as_mut()?;
             let frame = match tokio::time::timeout(idle, body.frame()).await {
-                Err(_) => return Some(Err(self.reception.refuse(Failure::Timeout, "silence within a body"))),
+                Err(_) => return Some(Err(self.reception.refuse(Failure::Timeout, "silence within a body").failure)),
                 Ok(Some(Err(_))) => return Some(Err(self.cut())),
                 Ok(Some(Ok(frame))) => frame,
                 Ok(None) => {
@@ -218,10 +218,10 @@ impl Receiving {
             let Ok(chunk) = frame.into_data() else { continue };
             self.seen = self.seen.saturating_add(chunk.len());
             if !self.reception.streaming && self.seen > self.reception.body {
-                return Some(Err(self.reception.refuse(Failure::TooLarge, "the body is over the limit")));
+                return Some(Err(self.reception.refuse(Failure::TooLarge, "the body is over the limit").failure));
             }
             match self.reception.scanner.push(chunk) {
-                Err(_) => return Some(Err(leaked(&self.reception))),
+                Err(_) => return Some(Err(leaked(&self.reception).failure)),
                 Ok(passed) if passed.is_empty() => {}
                 Ok(passed) => return Some(Ok(passed)),
             }
@@ -232,7 +232,7 @@ impl Receiving {
     /// what was done is not known, and of a stream that it must be taken up again.
     fn cut(&self) -> Failure {
         let lost = self.reception.writes || self.reception.streaming;
-        self.reception.refuse(if lost { Failure::Lost } else { Failure::BadResponse }, "a body was cut")
+        self.reception.refuse(if lost { Failure::Lost } else { Failure::BadResponse }, "a body was cut").failure
     }
 }
 

@@ -1,7 +1,5 @@
 //! Sends one request: headers, credential, time limits, and what a failure means.
 
-use std::error::Error as StdError;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -24,6 +22,7 @@ use super::connector::Connector;
 use super::credentials::{Credentials, Granted};
 use super::endpoint::Endpoint;
 use super::tls::Tls;
+use super::trouble::{Trouble, Unreached, about_our_certificate, causes};
 use super::{TransportLimits, media};
 use crate::model::{Failure, Method};
 use crate::upstream::{Incoming, Outgoing};
@@ -70,11 +69,11 @@ impl Sender {
         Sender { endpoint, authority, credentials, limits, client }
     }
 
-    /// See [`crate::upstream::Upstream::send`].
-    pub(super) async fn send(&self, request: &Outgoing) -> Result<Incoming, Failure> {
+    /// See [`crate::upstream::Upstream::send`]; the error says more than a provider may know.
+    pub(super) async fn send(&self, request: &Outgoing) -> Result<Incoming, Trouble> {
         match tokio::time::timeout(self.limits.headers, self.exchange(request)).await {
             Ok(result) => result,
-            Err(_) => Err(failed(Failure::Timeout, "no answer in time")),
+            Err(_) => Err(Trouble::new(Failure::Timeout, "no answer in time")),
         }
     }
 
@@ -83,7 +82,7 @@ impl Sender {
     /// Writes are repeated too. By RFC 9110 (15.5.2) a 401 says that the request was not applied, and API servers
     /// authenticate before anything else; should one lie, what providers send holds a name and, where it changes
     /// something, the uid and a fixed target, so the second one changes nothing or conflicts.
-    async fn exchange(&self, request: &Outgoing) -> Result<Incoming, Failure> {
+    async fn exchange(&self, request: &Outgoing) -> Result<Incoming, Trouble> {
         let mut granted = self.credentials.current().await;
         let mut answer = self.attempt(request, &granted).await?;
         if answer.response.status() == StatusCode::UNAUTHORIZED
@@ -98,9 +97,9 @@ impl Sender {
         answer::receive(answer.response, reception)
     }
 
-    async fn attempt(&self, request: &Outgoing, granted: &Granted) -> Result<Answer, Failure> {
+    async fn attempt(&self, request: &Outgoing, granted: &Granted) -> Result<Answer, Trouble> {
         let mut sent =
-            self.build(request, granted).ok_or_else(|| failed(Failure::Denied, "no target of this server"))?;
+            self.build(request, granted).ok_or_else(|| Trouble::new(Failure::Denied, "no target of this server"))?;
         let connection = capture_connection(&mut sent);
         let flooded = Arc::new(Notify::new());
         let (seen, notify) = (AtomicUsize::new(0), Arc::clone(&flooded));
@@ -112,12 +111,9 @@ impl Sender {
         tokio::select! {
             response = self.client.request(sent).with_subscriber(Dispatch::none()) => match response {
                 Ok(response) => Ok(Answer { response, connection }),
-                Err(error) => {
-                    let (failure, cause) = classify(&error);
-                    Err(failed(failure, cause))
-                }
+                Err(error) => Err(classify(&error)),
             },
-            () = flooded.notified() => Err(failed(Failure::BadResponse, "too many informational answers")),
+            () = flooded.notified() => Err(Trouble::new(Failure::BadResponse, "too many informational answers")),
         }
     }
 
@@ -170,51 +166,28 @@ fn verb(method: Method) -> http::Method {
     }
 }
 
-/// Tells the operator, who asks for it, the class and the cause in fixed words. Never an error's own text: those of
-/// resolvers and TLS name hosts and certificates.
-pub(super) fn failed(failure: Failure, cause: &'static str) -> Failure {
-    tracing::debug!(?failure, cause, "a request failed");
-    failure
-}
-
 /// What it means that there is no head of an answer.
-fn classify(error: &legacy::Error) -> (Failure, &'static str) {
+fn classify(error: &legacy::Error) -> Trouble {
+    if let Some(why) = causes(error).find_map(|cause| cause.downcast_ref::<Unreached>()) {
+        return Trouble::unreached(why.clone());
+    }
     if error.is_connect() {
-        return (Failure::Unreachable, "no connection");
+        return Trouble::unreached(Unreached::Connection);
     }
     // In TLS 1.3 a server that does not like our certificate says so after we began to send. It has not read that.
-    if sources(error).any(refused_handshake) {
-        return (Failure::Unreachable, "the server ended the handshake");
+    match causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::AlertReceived(alert)) if about_our_certificate(*alert) => {
+            return Trouble::unreached(Unreached::ClientCertificate);
+        }
+        Some(rustls::Error::AlertReceived(AlertDescription::HandshakeFailure)) => {
+            return Trouble::unreached(Unreached::Handshake);
+        }
+        _ => {}
     }
-    match sources(error).find_map(|source| source.downcast_ref::<hyper::Error>()) {
-        Some(http) if http.is_parse() => (Failure::BadResponse, "the answer is not HTTP"),
+    match causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>()) {
+        Some(http) if http.is_parse() => Trouble::new(Failure::BadResponse, "the answer is not HTTP"),
         // hyper says so only of a request that it gives back whole.
-        Some(http) if http.is_canceled() => (Failure::Unreachable, "the connection ended before the request was sent"),
-        _ => (Failure::Lost, "the connection ended before an answer"),
+        Some(http) if http.is_canceled() => Trouble::unreached(Unreached::Ended),
+        _ => Trouble::new(Failure::Lost, "the connection ended before an answer"),
     }
-}
-
-fn sources<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
-}
-
-fn refused_handshake(error: &(dyn StdError + 'static)) -> bool {
-    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    let Some(rustls::Error::AlertReceived(alert)) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>())
-    else {
-        return false;
-    };
-    matches!(
-        alert,
-        AlertDescription::HandshakeFailure
-            | AlertDescription::BadCertificate
-            | AlertDescription::UnsupportedCertificate
-            | AlertDescription::CertificateRevoked
-            | AlertDescription::CertificateExpired
-            | AlertDescription::CertificateUnknown
-            | AlertDescription::UnknownCA
-            | AlertDescription::AccessDenied
-            | AlertDescription::DecryptError
-            | AlertDescription::CertificateRequired
-    )
 }

@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::redact::{Needles, SHORTEST};
+use super::validity::Validity;
 
 /// How old a token from a file may get before the file is read again. The kubelet replaces a service account's token
 /// when a fifth of its life is left, two minutes at the least; client-go also takes a minute.
@@ -51,6 +52,11 @@ impl Token {
     /// The value of `authorization`, marked as sensitive.
     pub(super) fn header(&self) -> HeaderValue {
         self.header.clone()
+    }
+
+    /// From when to when it is good, if it says so.
+    pub(super) fn validity(&self) -> Validity {
+        Validity::of_token(self.secret.expose_secret()).unwrap_or_default()
     }
 
     fn same(&self, other: &Token) -> bool {
@@ -154,6 +160,11 @@ impl TokenFile {
     pub(super) fn open(path: PathBuf) -> Result<TokenFile, Unusable> {
         let token = Arc::new(read(&path)?);
         Ok(TokenFile { path, state: Mutex::new(State { token, previous: None, read_at: Instant::now() }) })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     async fn current(&self) -> Granted {

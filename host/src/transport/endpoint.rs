@@ -76,6 +76,11 @@ impl Endpoint {
         (same && !dots).then_some(uri)
     }
 
+    /// The whole of it, as a kubeconfig would have it: for the operator only.
+    pub(super) fn shown(&self) -> &str {
+        &self.prefix
+    }
+
     /// The value of the `host` header.
     pub(super) fn authority(&self) -> &str {
         &self.authority

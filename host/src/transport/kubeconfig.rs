@@ -1,23 +1,25 @@
-//! From a kubeconfig to a [`Connection`]: finding, merging and checking it.
-//!
-//! kube gives the format and the merging of two files. Finding and reading the files is ours: as in `kubectl`, a file of
-//! `KUBECONFIG` that does not exist is passed over, and an empty `current-context` does not hide another's.
+//! From a kubeconfig to a [`Connection`]: which files, which context of them, and what it says.
+
+mod files;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
-use rustls::pki_types::ServerName;
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
 
 use super::credentials::{Credentials, Token, TokenFile, Unusable};
 use super::endpoint::Endpoint;
+use super::origin::{Origin, Trusted};
 use super::tls::{Bad, Tls, Trust};
+use super::validity::Validity;
 use super::{ConfigError, Connection};
+use files::{Found, Merged, find};
 
 /// Where a Pod finds its service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -57,9 +59,11 @@ impl Surroundings {
 /// See [`Connection::from_kubeconfig`].
 pub(super) fn connection(options: &KubeconfigOptions, around: &Surroundings) -> Result<Connection, ConfigError> {
     let (mut connection, namespace) = match find(options, around)? {
-        Found::Kubeconfig(config) => selected(&config, options.context.as_deref())?,
-        Found::Nothing { looked } => match &around.service {
-            Some((host, port)) if options.context.is_none() => in_cluster(host, port, &around.service_account)?,
+        Found::Merged(merged) => selected(&merged, options.context.as_deref())?,
+        Found::Nothing { looked, named } => match &around.service {
+            Some((host, port)) if options.context.is_none() && !named => {
+                in_cluster(host, port, &around.service_account)?
+            }
             _ => return Err(ConfigError::NoKubeconfig { looked }),
         },
     };
@@ -68,96 +72,32 @@ pub(super) fn connection(options: &KubeconfigOptions, around: &Surroundings) -> 
     Ok(connection)
 }
 
-enum Found {
-    Kubeconfig(Box<Kubeconfig>),
-    Nothing { looked: String },
-}
-
-fn find(options: &KubeconfigOptions, around: &Surroundings) -> Result<Found, ConfigError> {
-    if let Some(path) = &options.file {
-        let config = read(path)?.ok_or_else(|| missing(path))?;
-        return Ok(Found::Kubeconfig(Box::new(config)));
+/// See [`super::namespace`].
+pub(super) fn namespace(options: &KubeconfigOptions, around: &Surroundings) -> Result<String, ConfigError> {
+    let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    if let Some(asked) = given(&options.namespace) {
+        return Ok(asked);
     }
-    let listed = around.kubeconfig.as_ref().filter(|list| !list.is_empty());
-    let paths: Vec<PathBuf> = match (listed, &around.home) {
-        (Some(list), _) => std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect(),
-        (None, Some(home)) => vec![home.join(".kube").join("config")],
-        (None, None) => Vec::new(),
-    };
-    let mut merged: Option<Kubeconfig> = None;
-    for path in &paths {
-        let Some(mut next) = read(path)? else { continue };
-        next.current_context = next.current_context.filter(|name| !name.is_empty());
-        merged = Some(match merged {
-            None => next,
-            Some(first) => first.merge(next).map_err(|_| ConfigError::Merge)?,
-        });
-    }
-    let looked = || {
-        let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        if shown.is_empty() { "KUBECONFIG and a home directory".to_owned() } else { shown.join(", ") }
-    };
-    Ok(merged.map_or_else(|| Found::Nothing { looked: looked() }, |config| Found::Kubeconfig(Box::new(config))))
-}
-
-fn missing(path: &Path) -> ConfigError {
-    ConfigError::Read { path: path.to_owned(), source: io::ErrorKind::NotFound.into() }
-}
-
-/// Reads one file; none if it does not exist.
-fn read(path: &Path) -> Result<Option<Kubeconfig>, ConfigError> {
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => Zeroizing::new(bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
-    };
-    let invalid = |line| ConfigError::Parse { path: path.to_owned(), line };
-    let text = Zeroizing::new(text(&bytes).ok_or_else(|| invalid(None))?);
-    let mut config = Kubeconfig::from_yaml(&text).map_err(|error| match error {
-        // The text of this error shows lines of the file, so only the number is taken of it.
-        KubeconfigError::Parse(error) => invalid(error.location().map(|location| location.line())),
-        KubeconfigError::KindMismatch | KubeconfigError::ApiVersionMismatch => ConfigError::Merge,
-        _ => invalid(None),
-    })?;
-    let directory = path.parent().unwrap_or(Path::new(""));
-    let absolute = |file: &mut Option<String>| {
-        if let Some(relative) = file.as_mut().filter(|file| !file.is_empty()) {
-            // A `join` with an absolute path is that path. What is not UTF-8 cannot be named in YAML either.
-            if let Some(joined) = directory.join(&*relative).to_str() {
-                *relative = joined.to_owned();
-            }
+    let found = match find(options, around)? {
+        Found::Merged(merged) => match chosen(&merged.config, options.context.as_deref()) {
+            Ok((_, context)) => context.namespace.clone(),
+            Err(ConfigError::NoContext { .. }) => None,
+            Err(error) => return Err(error),
+        },
+        Found::Nothing { looked, .. } if options.context.is_some() => {
+            return Err(ConfigError::NoKubeconfig { looked });
         }
+        Found::Nothing { named, .. } if !named && around.service.is_some() => of_the_pod(&around.service_account),
+        Found::Nothing { .. } => None,
     };
-    for cluster in config.clusters.iter_mut().filter_map(|named| named.cluster.as_mut()) {
-        absolute(&mut cluster.certificate_authority);
-    }
-    for user in config.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
-        absolute(&mut user.client_certificate);
-        absolute(&mut user.client_key);
-        absolute(&mut user.token_file);
-    }
-    Ok(Some(config))
-}
-
-/// UTF-8, or UTF-16 as Windows' tools write it.
-fn text(bytes: &[u8]) -> Option<String> {
-    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let (pairs, rest) = bytes.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-        rest.is_empty().then(|| String::from_utf16(&units).ok()).flatten()
-    };
-    match bytes {
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
-        _ => String::from_utf8(bytes.to_vec()).ok(),
-    }
+    Ok(given(&found).unwrap_or_else(|| "default".to_owned()))
 }
 
 /// A connection whose namespace is still to be decided, and the one that the source names.
 type Unnamed = (Connection, Option<String>);
 
-fn selected(config: &Kubeconfig, wanted: Option<&str>) -> Result<Unnamed, ConfigError> {
+/// The context that is meant, with its name.
+fn chosen<'a>(config: &'a Kubeconfig, wanted: Option<&'a str>) -> Result<(&'a str, &'a Context), ConfigError> {
     let available = || {
         let names: Vec<&str> = config.contexts.iter().map(|named| named.name.as_str()).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
@@ -170,6 +110,12 @@ fn selected(config: &Kubeconfig, wanted: Option<&str>) -> Result<Unnamed, Config
         .find(|named| named.name == name)
         .and_then(|named| named.context.as_ref())
         .ok_or_else(|| ConfigError::ContextNotFound { context: name.to_owned(), available: available() })?;
+    Ok((name, context))
+}
+
+fn selected(merged: &Merged, wanted: Option<&str>) -> Result<Unnamed, ConfigError> {
+    let config = &merged.config;
+    let (name, context) = chosen(config, wanted)?;
     let cluster = config
         .clusters
         .iter()
@@ -187,7 +133,8 @@ fn selected(config: &Kubeconfig, wanted: Option<&str>) -> Result<Unnamed, Config
                 .ok_or_else(|| ConfigError::UserNotFound { context: name.to_owned(), user: user.to_owned() })?,
         ),
     };
-    let connection = Checked { name, context, cluster, user: &user.unwrap_or_default() }.connection()?;
+    let origin = merged.origin(name, context);
+    let connection = Checked { name, context, cluster, user: &user.unwrap_or_default() }.connection(origin)?;
     Ok((connection, context.namespace.clone()))
 }
 
@@ -203,7 +150,7 @@ struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    fn connection(&self) -> Result<Connection, ConfigError> {
+    fn connection(&self, mut origin: Origin) -> Result<Connection, ConfigError> {
         self.refuse_unsupported()?;
         let cluster = || self.context.cluster.clone();
         let server = present(self.cluster.server.as_deref());
@@ -217,8 +164,14 @@ impl Checked<'_> {
         if anonymous && (endpoint.tls() || identity.is_some()) {
             return Err(ConfigError::NoCredential { context: self.name.to_owned() });
         }
-        let tls = self.tls(&endpoint, identity)?;
-        Ok(Connection { endpoint, tls, credentials, namespace: String::new(), context: Some(self.name.to_owned()) })
+        origin.certificate = identity.as_ref().map(|(certificate, _)| {
+            let first = CertificateDer::from_pem_slice(certificate).ok();
+            first.and_then(|first| Validity::of_certificate(&first)).unwrap_or_default()
+        });
+        let (tls, trusted) = self.tls(&endpoint, identity)?;
+        origin.trusted = trusted;
+        let (namespace, context) = (String::new(), Some(self.name.to_owned()));
+        Ok(Connection { endpoint, tls, credentials, namespace, context, origin: Arc::new(origin) })
     }
 
     /// Each of these would otherwise be passed over, and the request be sent as somebody else or another way.
@@ -287,13 +240,19 @@ impl Checked<'_> {
         }
     }
 
-    fn tls(&self, endpoint: &Endpoint, identity: Option<Identity>) -> Result<Tls, ConfigError> {
+    fn tls(&self, endpoint: &Endpoint, identity: Option<Identity>) -> Result<(Tls, Trusted), ConfigError> {
         let authorities = data_or_file(
             ("certificate-authority-data", self.cluster.certificate_authority_data.as_deref()),
             ("certificate-authority", self.cluster.certificate_authority.as_deref()),
             |field, why| self.bad_cluster(field, why),
         )?;
         let skip = self.cluster.insecure_skip_tls_verify.unwrap_or(false);
+        let trusted = match &authorities {
+            _ if !endpoint.tls() => Trusted::Nobody,
+            Some(_) => Trusted::Authorities,
+            None if skip => Trusted::Anybody,
+            None => Trusted::System,
+        };
         let trust = match authorities {
             Some(_) if skip => {
                 let why = "it contradicts a certificate-authority";
@@ -319,12 +278,13 @@ impl Checked<'_> {
             return Err(ConfigError::BadServer { cluster: self.context.cluster.clone(), why });
         }
         let identity = identity.as_ref().map(|(certificate, key)| (certificate.as_slice(), key.as_slice()));
-        Tls::new(trust, identity, name).map_err(|bad| match bad {
+        let tls = Tls::new(trust, identity, name).map_err(|bad| match bad {
             Bad::Authorities(why) => self.bad_cluster("certificate-authority", why),
             Bad::System => ConfigError::SystemRoots { cluster: self.context.cluster.clone() },
             Bad::Certificate(why) => self.bad_user("client-certificate", why),
             Bad::Key(why) => self.bad_user("client-key", why),
-        })
+        })?;
+        Ok((tls, trusted))
     }
 }
 
@@ -341,8 +301,14 @@ fn in_cluster(host: &str, port: &str, directory: &Path) -> Result<Unnamed, Confi
         Bad::Authorities(why) => ConfigError::BadCluster { cluster: cluster(), field, why },
         Bad::System | Bad::Certificate(_) | Bad::Key(_) => ConfigError::SystemRoots { cluster: cluster() },
     })?;
-    let namespace = std::fs::read_to_string(directory.join("namespace")).ok().map(|name| name.trim().to_owned());
-    Ok((Connection { endpoint, tls, credentials, namespace: String::new(), context: None }, namespace))
+    let origin = Arc::new(Origin { trusted: Trusted::Authorities, ..Origin::default() });
+    let connection = Connection { endpoint, tls, credentials, namespace: String::new(), context: None, origin };
+    Ok((connection, of_the_pod(directory)))
+}
+
+/// The namespace that a Pod is in.
+fn of_the_pod(directory: &Path) -> Option<String> {
+    std::fs::read_to_string(directory.join("namespace")).ok().map(|name| name.trim().to_owned())
 }
 
 fn token_file(user: &str, field: &'static str, path: PathBuf) -> Result<Credentials, ConfigError> {

@@ -1,10 +1,13 @@
 use std::error::Error as _;
 use std::fmt::Write as _;
+use std::io;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rstest::rstest;
 
 use super::*;
+
+mod lists;
 
 /// In every secret of these tests, so that one search finds any of them.
 const CANARY: &str = "CANARY-7f3a";
