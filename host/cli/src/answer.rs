@@ -24,6 +24,8 @@ pub enum End {
     Done(Box<Outcome>),
     /// With a write that was not sent.
     Planned(PlannedRequest),
+    /// Without a write, where only a plan of one was asked for.
+    Nothing(Box<Outcome>),
     /// Not well.
     Fault(Fault),
 }
@@ -32,8 +34,16 @@ impl Entry {
     /// The exit code of a write to this id.
     pub fn exit(&self) -> Exit {
         match &self.end {
-            End::Done(_) | End::Planned(_) => Exit::Ok,
+            End::Done(_) | End::Planned(_) | End::Nothing(_) => Exit::Ok,
             End::Fault(fault) => fault.into(),
+        }
+    }
+
+    /// The same where only a plan was asked for: what ended well had nothing to write.
+    pub fn of_a_plan(self) -> Entry {
+        match self.end {
+            End::Done(outcome) => Entry { end: End::Nothing(outcome), ..self },
+            _ => self,
         }
     }
 }
@@ -53,7 +63,7 @@ pub fn found_exit(found: &[Found]) -> Exit {
 /// Turns the end of a `status` into the workload that was read.
 pub fn found(entry: Entry) -> Found {
     let result = match entry.end {
-        End::Done(outcome) => outcome.workload.ok_or_else(nothing_read),
+        End::Done(outcome) | End::Nothing(outcome) => outcome.workload.ok_or_else(nothing_read),
         End::Planned(_) => Err(nothing_read()),
         End::Fault(fault) => Err(fault),
     };
@@ -110,6 +120,15 @@ mod tests {
         let empty = entry(End::Done(Box::new(Outcome { word: OutcomeWord::Read, changed: false, workload: None })));
         let (_, result) = found(empty);
         assert_eq!(result.map_err(|fault| fault.kind), Err(FaultKind::ProviderFault));
+    }
+
+    #[test]
+    fn a_plan_without_a_write_is_a_good_end() {
+        let done = outcome(OutcomeWord::AlreadyRunning, "default/web");
+        let planned = entry(End::Done(Box::new(done.clone()))).of_a_plan();
+        assert_eq!((planned.exit(), &planned.end), (Exit::Ok, &End::Nothing(Box::new(done))));
+        let fault = entry(End::Fault(Fault::new(FaultKind::NotFound, "x")));
+        assert_eq!(fault.clone().of_a_plan(), fault);
     }
 
     #[test]

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
+use clap::parser::ValueSource;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum, ValueHint};
 
 use crate::duration::timeout;
 use crate::ownership;
-pub use command::{Command, Create, Delete, Fields, Ids, Intent, List, Provider, Start, Stop};
+pub use command::{Command, Create, Delete, Explain, Fields, Intent, List, Provider, Start, Status, Stop};
 pub use seen::{color, wants_json};
 
 /// Starts, stops and inspects workloads on an engine behind a provider.
@@ -59,9 +60,12 @@ pub struct Global {
     /// Whether to print in colour; by itself on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// How long the operation may take, such as 90s, 5m or 1m30s; at most 1h
+    /// How long the operation may take, such as 90s, 5m or 1m30s; at most 1h. With --watch: when it ends [default: never]
     #[arg(long, global = true, value_name = "TIME", default_value = "5m", value_parser = timeout)]
     pub timeout: Duration,
+    /// The timeout was given: what is followed has an end.
+    #[arg(skip)]
+    pub limited: bool,
     /// Say on standard error what happens, line by line; twice: in more detail
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
@@ -74,7 +78,7 @@ pub enum Format {
     Table,
     /// One JSON document, also on a fault
     Json,
-    /// The Manager's own snapshot (of `list` only)
+    /// The Manager's own snapshot, of the commands about workloads
     Manager,
 }
 
@@ -103,7 +107,8 @@ pub enum LabelPreset {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(arguments)?;
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    cli.global.limited = matches.value_source("timeout") == Some(ValueSource::CommandLine);
     // Checked here because clap checks each level on its own, and a global option can stand at either.
     if cli.global.labels.is_some() && cli.global.label_prefix.is_some() {
         return Err(command.error(
@@ -111,9 +116,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
             "the argument '--label-prefix <P>' cannot be used with '--labels <NAME>'",
         ));
     }
-    if cli.global.output == Format::Manager && !matches!(cli.command, Command::List(_)) {
-        return Err(command
-            .error(clap::error::ErrorKind::ArgumentConflict, "'--output manager' is for the command 'list' only"));
+    if cli.global.output == Format::Manager && !cli.command.has_snapshots() {
+        return Err(command.error(
+            clap::error::ErrorKind::ArgumentConflict,
+            "'--output manager' is for 'list' and 'status', and for 'create', 'start', 'stop' and 'delete' without '--plan'",
+        ));
     }
     // Checked here because clap repeats what it refuses, and a variable's value may be a secret.
     if let Command::Create(create) = &cli.command

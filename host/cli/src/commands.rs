@@ -2,6 +2,7 @@
 
 mod completion;
 mod provider;
+mod watch;
 mod workloads;
 
 use std::future::Future;
@@ -41,7 +42,8 @@ impl Session<'_> {
     async fn run(&mut self, command: Command) -> Result<Exit, Fault> {
         match command {
             Command::List(list) => self.list(list).await,
-            Command::Status(ids) => self.status(ids).await,
+            Command::Status(status) => self.status(status).await,
+            Command::Explain(explain) => self.explain(explain).await,
             Command::Create(create) => self.create(*create).await,
             Command::Start(start) => self.start(start).await,
             Command::Stop(stop) => self.stop(stop).await,
@@ -80,8 +82,11 @@ impl Session<'_> {
     async fn listen(&mut self, mut operation: Run, watch: Watch<'_>) -> Heard {
         self.console.begin(watch.doing, watch.shown);
         let mut teller = Teller { console: &mut *self.console, watch: &watch };
-        let heard = run::listen(&mut operation, watch.ids, self.interrupt.wait(), &mut teller).await;
+        let mut heard = run::listen(&mut operation, watch.ids, self.interrupt.wait(), &mut teller).await;
         self.console.end();
+        if watch.plan {
+            heard.entries = heard.entries.into_iter().map(Entry::of_a_plan).collect();
+        }
         heard
     }
 }
@@ -96,6 +101,8 @@ struct Watch<'a> {
     shown: &'a [String],
     /// Ids are printed as they end.
     told: bool,
+    /// Only a plan was asked for.
+    plan: bool,
 }
 
 /// Prints what happens.
@@ -110,7 +117,11 @@ impl Listener for Teller<'_> {
     }
 
     fn ended(&mut self, entry: &Entry) {
-        self.console.ended(entry, self.watch.told);
+        if self.watch.plan {
+            self.console.ended(&entry.clone().of_a_plan(), self.watch.told);
+        } else {
+            self.console.ended(entry, self.watch.told);
+        }
     }
 
     fn interrupted(&mut self) {

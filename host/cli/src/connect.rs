@@ -20,9 +20,9 @@ const KUBERNETES: &[u8] = include_bytes!(env!("WORKLOAD_KUBERNETES_COMPONENT"));
 pub const PROVIDER: &str = "kubernetes";
 
 /// What the operator gives without a configuration: all that Deployments need, and nothing that needs a grant by name.
-/// Pods are only looked at.
-const GIVEN: [&str; 6] =
-    ["deployments:*", "deployments/scale:*", "replicasets:*", "pods:get", "pods:list", "pods:watch"];
+/// Pods and events are only looked at.
+const GIVEN: [&str; 7] =
+    ["deployments:*", "deployments/scale:*", "replicasets:*", "pods:get", "pods:list", "pods:watch", "events:list"];
 
 /// The component that the options name.
 pub fn source(global: &Global) -> Source {

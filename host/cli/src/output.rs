@@ -1,21 +1,25 @@
 //! What is printed, and where: the answer on standard output, everything else on standard error.
 
+mod answers;
+mod explain;
 pub mod json;
 mod layout;
 mod live;
+mod manager;
 mod stream;
 mod style;
 pub mod table;
 mod terminal;
+mod watching;
 mod width;
 
+use std::future::pending;
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write as _};
 
 use clap::builder::StyledStr;
 use serde::Serialize;
 use workload_host::model::Fault;
 
-use crate::answer::{End, Entry, Found, Listing};
 use crate::args::{Color, Format, Global};
 use crate::exit::Exit;
 use live::Live;
@@ -23,6 +27,8 @@ use live::screen::Screen;
 pub use stream::Stream;
 use style::{ERROR, Paint};
 pub use terminal::Look;
+use watching::Watching;
+pub use watching::unread;
 
 /// Standard output is written line by line, and a JSON document has many short ones: this much goes at once.
 const DOCUMENT_BUFFER: usize = 64 << 10;
@@ -38,6 +44,10 @@ pub struct Console {
     paint: Paint,
     progress: Progress,
     screen: Option<Screen>,
+    /// The Manager's node of a workload that does not say whose it is.
+    owner: String,
+    /// What is told line by line, until the user ends it.
+    watching: Option<Watching>,
 }
 
 /// How it is told what workloads wait for.
@@ -67,7 +77,7 @@ impl Console {
     pub fn new(global: &Global) -> Console {
         let stderr = io::stderr();
         let progress = Progress::of(global.verbose > 0, stderr.is_terminal(), terminal::is_live(&stderr));
-        Console::with(global.output, global.color, progress)
+        Console { owner: global.owner.clone(), ..Console::with(global.output, global.color, progress) }
     }
 
     /// The same where there is none.
@@ -78,7 +88,9 @@ impl Console {
     fn with(format: Format, color: Color, progress: Progress) -> Console {
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let paint = terminal::paint(&stderr, color);
-        Console { out: Stream::new(stdout), err: Stream::new(stderr), format, color, paint, progress, screen: None }
+        let (out, err) = (Stream::new(stdout), Stream::new(stderr));
+        let owner = String::new();
+        Console { out, err, format, color, paint, progress, screen: None, owner, watching: None }
     }
 
     /// From here on something is done with these, such as "starting".
@@ -97,36 +109,28 @@ impl Console {
         }
     }
 
-    /// Waits until what is shown has grown old, and shows it anew.
+    /// Waits until what is shown has grown old, and shows it anew; of a watch, until there are rows to be shown.
     pub async fn refresh(&mut self) {
-        match &mut self.screen {
-            Some(screen) => {
-                screen.due().await;
-                screen.draw(&mut self.err);
+        let old = async {
+            match &mut self.screen {
+                Some(screen) => screen.due().await,
+                None => pending().await,
             }
-            None => std::future::pending().await,
-        }
-    }
-
-    /// One id ended. If it is to be told, a fault is said at once, and what went well too unless it comes in JSON: that
-    /// is one document, at the end.
-    pub fn ended(&mut self, entry: &Entry, told: bool) {
-        if let Some(screen) = &mut self.screen {
-            screen.live().ended(&entry.id);
-        }
-        match &entry.end {
-            _ if !told => {}
-            End::Fault(fault) => self.fault_of(&entry.id, fault),
-            End::Done(_) | End::Planned(_) if self.format == Format::Json => {}
-            End::Done(_) | End::Planned(_) => {
-                if let Some(text) = table::entry(entry, terminal::paint(&io::stdout(), self.color)) {
-                    self.text(&(text + "\n"));
-                }
+        };
+        let rows = async {
+            match &self.watching {
+                Some(watching) => watching.due().await,
+                None => pending().await,
             }
-        }
-        // What reads the answer may write it to the same terminal: then it has until the next frame.
-        if let Some(screen) = self.screen.as_mut().filter(|_| io::stdout().is_terminal()) {
-            screen.restore(&mut self.err);
+        };
+        let rows = tokio::select! {
+            () = rows => true,
+            () = old => false,
+        };
+        if rows {
+            self.rows();
+        } else if let Some(screen) = &mut self.screen {
+            screen.draw(&mut self.err);
         }
     }
 
@@ -142,55 +146,6 @@ impl Console {
     pub fn end(&mut self) {
         self.clear();
         self.screen = None;
-    }
-
-    /// Everything that was asked for ended.
-    pub fn entries(&mut self, entries: &[Entry], several: bool) {
-        if self.format == Format::Json {
-            self.document(&json::entries(entries, several));
-        }
-    }
-
-    /// The answer of `status`.
-    pub fn statuses(&mut self, found: &[Found], several: bool) {
-        for (id, result) in found {
-            if let Err(fault) = result {
-                self.fault_of(id, fault);
-            }
-        }
-        if self.format == Format::Json {
-            self.document(&json::statuses(found, several));
-        } else {
-            let mut read = found.iter().filter_map(|(_, result)| result.as_ref().ok()).peekable();
-            if read.peek().is_some() {
-                let look = self.look();
-                self.text(&table::statuses(read, look));
-            }
-        }
-    }
-
-    /// The answer of `list`.
-    pub fn listing(&mut self, listing: &Listing) {
-        for (place, fault) in &listing.incomplete {
-            self.fault_of(place, fault);
-        }
-        if let Some(fault) = &listing.fault {
-            self.error(&fault.message);
-        }
-        match self.format {
-            Format::Json => self.document(&json::listing(listing)),
-            Format::Manager => match listing.worst() {
-                // Never a snapshot with holes: the Manager takes for missing what is not in it.
-                Some(fault) => self.document(&json::error(fault)),
-                None => self.document(&json::snapshots(&listing.workloads)),
-            },
-            Format::Table if listing.workloads.is_empty() => {
-                if listing.exit() == Exit::Ok {
-                    self.notice("no workloads found\n");
-                }
-            }
-            Format::Table => self.text(&table::listing(&listing.workloads, self.look())),
-        }
     }
 
     /// The operation broke off after its ids had ended: they are answered as they did.
@@ -239,12 +194,17 @@ impl Console {
         self.notice(&text);
     }
 
-    /// One JSON document.
+    /// One JSON document: of a watch a line, of everything else in a form for people too.
     pub fn document(&mut self, document: &impl Serialize) {
         self.clear();
+        let line = self.watching.is_some();
         self.out.put(|out| {
             let mut buffered = io::BufWriter::with_capacity(DOCUMENT_BUFFER, &mut *out);
-            serde_json::to_writer_pretty(&mut buffered, document)?;
+            if line {
+                serde_json::to_writer(&mut buffered, document)?;
+            } else {
+                serde_json::to_writer_pretty(&mut buffered, document)?;
+            }
             buffered.write_all(b"\n")?;
             buffered.flush()
         });

@@ -1,5 +1,7 @@
 //! Follows one operation to its end, or to the user's interrupt.
 
+pub mod follow;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;

@@ -1,7 +1,13 @@
 //! Values for the tests of several modules.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::future::pending;
+
 use workload_host::Inspection;
-use workload_host::model::{Descriptor, Outcome, OutcomeWord, Status, Workload};
+use workload_host::model::{Descriptor, Event, Outcome, OutcomeWord, Status, Workload};
+
+use crate::run::Events;
 
 /// A workload that runs.
 pub fn workload(id: &str) -> Workload {
@@ -47,5 +53,36 @@ pub fn inspection() -> Inspection {
         size: 4711,
         sha256: "c0ffee".to_owned(),
         imports: vec!["workload:provider/types@0.1.0".to_owned()],
+    }
+}
+
+/// Says what it was given; what comes after a cancel only then; and then ends, or never does.
+#[derive(Default)]
+pub struct Script {
+    /// Said at once.
+    pub before: VecDeque<Event>,
+    /// Said after a cancel.
+    pub after: VecDeque<Event>,
+    /// It has no end.
+    pub hangs: bool,
+    /// How often it was cancelled.
+    pub cancelled: Cell<u32>,
+}
+
+impl Events for Script {
+    async fn next(&mut self) -> Option<Event> {
+        if let Some(event) = self.before.pop_front() {
+            return Some(event);
+        }
+        if self.cancelled.get() > 0
+            && let Some(event) = self.after.pop_front()
+        {
+            return Some(event);
+        }
+        if self.hangs || (self.cancelled.get() == 0 && !self.after.is_empty()) { pending().await } else { None }
+    }
+
+    fn cancel(&self) {
+        self.cancelled.set(self.cancelled.get() + 1);
     }
 }

@@ -31,8 +31,9 @@ pub enum Command {
     /// Every workload of this owner
     List(List),
     /// The state of workloads, read now
-    #[command(after_help = help::status())]
-    Status(Ids),
+    Status(Status),
+    /// Why a workload is in its state: the rule, the evidence, the last events, and what would have to change
+    Explain(Explain),
     /// Make a workload; it is not waited for
     Create(Box<Create>),
     /// Make workloads run, and wait until they do
@@ -48,6 +49,20 @@ pub enum Command {
     Completion(Completion),
 }
 
+impl Command {
+    /// Its answer can have the Manager's form: it is about workloads and nothing that a snapshot cannot say.
+    pub fn has_snapshots(&self) -> bool {
+        match self {
+            Command::List(_) | Command::Status(_) => true,
+            Command::Create(create) => !create.plan,
+            Command::Start(start) => !start.plan,
+            Command::Stop(stop) => !stop.plan,
+            Command::Delete(delete) => !delete.plan,
+            _ => false,
+        }
+    }
+}
+
 /// `list`
 #[derive(Debug, Args)]
 #[command(after_help = help::list())]
@@ -55,6 +70,30 @@ pub struct List {
     /// In all namespaces, not only one
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
+    /// Go on, and print each change until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// `status`
+#[derive(Debug, Args)]
+#[command(after_help = help::status())]
+pub struct Status {
+    /// The workloads.
+    #[command(flatten)]
+    pub ids: Ids,
+    /// Go on, and print each change until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// `explain`
+#[derive(Debug, Args)]
+#[command(after_help = help::explain())]
+pub struct Explain {
+    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    #[arg(value_name = "ID")]
+    pub id: String,
 }
 
 /// The workloads meant.

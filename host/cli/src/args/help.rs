@@ -13,6 +13,7 @@ const ALL: &str = "\
 Examples:
   workload create web --image nginx:1.29 --cpu 100m --memory 64Mi
   workload start web                    wait until it runs
+  workload explain web                  why it does not, and what would help
   workload stop web api batch/nightly   several at once, in two namespaces
   workload list -A -o json              in all namespaces, for a program
   workload delete web --plan            print what would be sent, write nothing
@@ -35,15 +36,40 @@ Examples:
   workload list                         the namespace of the context
   workload list -n shop                 another one
   workload list -A --owner node-7       all, of another owner
-  workload list -o json | jq -r '.workloads[].id'";
+  workload list -A --watch              and each change, until Ctrl-C
+  workload list -o json | jq -r '.workloads[].id'
+  workload list -o manager --labels opensource-server --owner 7
+
+With --watch there is one line for each change: a row, or with -o json an
+object, as `status` has it, {\"place\",\"error\"} for a place that could not be
+read, or {\"error\"}. Ctrl-C ends it with 130; with --timeout it ends by itself
+and as it would have without --watch. A reader that goes away ends it, too.
+With -o manager a list with a place that could not be read is {\"error\"}.";
 
 const STATUS: &str = "\
 Examples:
   workload status web
   workload status web batch/nightly     several, in two namespaces
+  workload status web --watch           and each change, until Ctrl-C
   workload status web -o json | jq -r .reason
+  workload status web --watch -o json | jq --unbuffered -r .status
 
-It ends with 0 when the state is known, missing included.";
+It ends with 0 when the state is known, missing included.
+With --watch there is one line for each change: a row, or with -o json an
+object. Ctrl-C ends it with 130; with --timeout it ends by itself and as it
+would have without --watch. A reader that goes away ends it, too.
+With -o manager what is missing or unknown is no entry but {\"error\"}, and the
+command ends with its code.";
+
+const EXPLAIN: &str = "\
+Examples:
+  workload explain web
+  workload explain batch/nightly        in another namespace
+  workload explain web -o json | jq -r '.facts.advice // .message'
+  workload explain web -o json | jq -r '.evidence[] | .name + \": \" + .value'
+
+It ends as `status` does. In JSON it is the object of `status` with `meaning`,
+the reason in words, and `evidence`: all facts in order, also those of one name.";
 
 const CREATE: &str = "\
 Examples:
@@ -116,6 +142,7 @@ shown! {
     all ALL
     list LIST
     status STATUS
+    explain EXPLAIN
     create CREATE
     start START
     stop STOP

@@ -6,9 +6,9 @@ use clap::ValueEnum as _;
 
 use super::Color;
 
-/// Whether these arguments ask for JSON.
+/// Whether these arguments ask for JSON, of whatever form.
 pub fn wants_json(arguments: &[OsString]) -> bool {
-    last(arguments, "--output", short_output) == Some("json")
+    matches!(last(arguments, "--output", short_output), Some("json" | "manager"))
 }
 
 /// Whether these arguments ask for colour.
@@ -54,6 +54,7 @@ mod tests {
     #[case::behind_flags_apart("list -Avo json", true)]
     #[case::long("--output json list", true)]
     #[case::long_equals("--output=json list", true)]
+    #[case::of_the_manager("list -o manager", true)]
     #[case::table("list -o table", false)]
     #[case::the_last("list -o json -o table", false)]
     #[case::nothing("list", false)]

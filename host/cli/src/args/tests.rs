@@ -1,3 +1,4 @@
+use super::command::Ids;
 use super::*;
 use clap::error::ErrorKind;
 use rstest::rstest;
@@ -22,7 +23,31 @@ fn defaults() {
     assert_eq!(cli.global.timeout, Duration::from_secs(300));
     assert_eq!(cli.global.owner, "default");
     assert_eq!((cli.global.label_prefix, cli.global.labels, cli.global.verbose), (None, None, 0));
-    assert!(matches!(cli.command, Command::List(List { all_namespaces: false })));
+    assert!(matches!(cli.command, Command::List(List { all_namespaces: false, watch: false })));
+    assert!(!cli.global.limited);
+}
+
+#[rstest]
+#[case::before("--timeout 5m status web --watch", true)]
+#[case::after("status web --watch --timeout 5m", true)]
+#[case::of_a_list("list --watch --timeout=30s -A", true)]
+#[case::not_given("status web --watch", false)]
+fn a_watch_ends_by_itself_only_if_that_was_asked_for(#[case] line: &str, #[case] limited: bool) {
+    let Cli { global, command } = cli(line);
+    assert_eq!(global.limited, limited);
+    assert!(matches!(command, Command::List(List { watch: true, .. }) | Command::Status(Status { watch: true, .. })));
+}
+
+#[rstest]
+#[case("list -o manager")]
+#[case("list -A --watch -o manager")]
+#[case("status a b -o manager")]
+#[case("create web --image a -o manager")]
+#[case("start web -o manager")]
+#[case("stop web -o manager")]
+#[case("delete web -o manager")]
+fn snapshots(#[case] line: &str) {
+    assert_eq!(cli(line).global.output, Format::Manager);
 }
 
 #[rstest]
@@ -40,14 +65,16 @@ fn global_options_stand_anywhere(#[case] line: &str) {
     assert_eq!((global.owner.as_str(), global.context.as_deref(), global.verbose), ("me", Some("c"), 1));
     assert_eq!(global.kubeconfig, Some(PathBuf::from("k")));
     assert_eq!(global.component, Some(PathBuf::from("p")));
-    assert!(matches!(command, Command::Status(Ids { ids }) if ids == ["web"]));
+    assert!(matches!(command, Command::Status(Status { ids: Ids { ids }, watch: false }) if ids == ["web"]));
 }
 
 #[rstest]
 #[case::no_command("")]
 #[case::unknown_command("restart web")]
 #[case::unknown_option("list --frobnicate")]
-#[case::not_yet("list --watch")]
+#[case::watch_of_a_write("start web --watch")]
+#[case::explain_nothing("explain")]
+#[case::explain_several("explain a b")]
 #[case::no_id("status")]
 #[case::no_id_to_delete("delete")]
 #[case::bad_format("list -o yaml")]
@@ -58,7 +85,9 @@ fn global_options_stand_anywhere(#[case] line: &str) {
 #[case::bad_preset("list --labels other")]
 #[case::both_labels("list --label-prefix p --labels opensource-server")]
 #[case::both_labels_apart("--label-prefix p list --labels opensource-server")]
-#[case::snapshot_of_status("status web -o manager")]
+#[case::snapshot_of_an_explanation("explain web -o manager")]
+#[case::snapshot_of_a_plan("start web --plan -o manager")]
+#[case::snapshot_of_providers("provider list -o manager")]
 #[case::empty_owner("list --owner=")]
 #[case::bad_intent("stop web --intent whenever")]
 #[case::settle_of_stop("stop web --settle 1s")]

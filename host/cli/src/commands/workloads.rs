@@ -6,9 +6,10 @@ use workload_host::model::{Fault, FaultKind, StopIntent};
 use workload_host::transport::Connection;
 use workload_host::{Manager, Options};
 
+use super::watch::Watched;
 use super::{Session, Watch, exit};
-use crate::answer::{Entry, Listing, found, found_exit};
-use crate::args::{Create, Delete, Ids, Intent, List, Start, Stop};
+use crate::answer::{Entry, Listing, found};
+use crate::args::{Create, Delete, Explain, Intent, List, Start, Status, Stop};
 use crate::connect::{self, PROVIDER};
 use crate::exit::Exit;
 use crate::ids;
@@ -17,6 +18,9 @@ use crate::spec;
 
 /// The Kubernetes provider's setting: for how many milliseconds a workload must have been available.
 const SETTLE: &str = "settle-ms";
+
+/// A provider's setting: whatever it can find out is wanted, also what decides nothing.
+const EXPLAIN: &str = "explain";
 
 /// Ids, and a Manager that may reach where they lie.
 struct Reach {
@@ -28,6 +32,9 @@ struct Reach {
 
 impl Session<'_> {
     pub(super) async fn list(&mut self, list: List) -> Result<Exit, Fault> {
+        if list.watch {
+            self.console.begin_watch(false);
+        }
         let connection = self.connection().await?;
         let namespace = connection.namespace().to_owned();
         let (granted, asked, shown) = if list.all_namespaces {
@@ -36,8 +43,14 @@ impl Session<'_> {
             (Some(ids::places(&[], &namespace)), vec![namespace.clone()], vec![namespace])
         };
         let manager = self.manager(&connection, granted, Vec::new()).await?;
+        if list.watch {
+            let watched = Watched::of(&self.global, Vec::new(), shown);
+            let run = manager.discover(PROVIDER, asked, watched.options());
+            return Ok(self.watch(run, watched).await);
+        }
         let run = manager.discover(PROVIDER, asked, self.options(false));
-        let heard = self.listen(run, Watch { doing: "listing", ids: &[], shown: &shown, told: false }).await;
+        let heard =
+            self.listen(run, Watch { doing: "listing", ids: &[], shown: &shown, told: false, plan: false }).await;
         let fault = if heard.interrupted {
             Some(Fault::new(FaultKind::Cancelled, "interrupted; what is listed was read until then"))
         } else {
@@ -45,18 +58,45 @@ impl Session<'_> {
         };
         let workloads = heard.emitted.into_values().collect();
         let listing = Listing { workloads, incomplete: heard.incomplete, fault };
-        self.console.listing(&listing);
-        Ok(exit(listing.exit(), heard.interrupted))
+        let worst = self.console.listing(&listing);
+        Ok(exit(worst, heard.interrupted))
     }
 
-    pub(super) async fn status(&mut self, ids: Ids) -> Result<Exit, Fault> {
-        let Reach { ids, several, manager } = self.reach(&ids.ids, Vec::new()).await?;
+    pub(super) async fn status(&mut self, status: Status) -> Result<Exit, Fault> {
+        if status.watch {
+            self.console.begin_watch(true);
+        }
+        let Reach { ids, several, manager } = self.reach(&status.ids.ids, Vec::new()).await?;
+        if status.watch {
+            let shown = if let [id] = ids.as_slice() { id.clone() } else { format!("{} workloads", ids.len()) };
+            let watched = Watched::of(&self.global, ids, vec![shown]);
+            let run = manager.status(PROVIDER, watched.ids.clone(), watched.options());
+            return Ok(self.watch(run, watched).await);
+        }
         let run = manager.status(PROVIDER, ids.clone(), self.options(false));
-        let heard = self.listen(run, Watch { doing: "reading", ids: &ids, shown: &ids, told: false }).await;
+        let heard = self.listen(run, reading(&ids)).await;
         let unsaid = self.unsaid(&heard);
         let found: Vec<_> = heard.entries.into_iter().map(found).collect();
-        self.console.statuses(&found, several);
-        Ok(exit(found_exit(&found).max(unsaid), heard.interrupted))
+        let worst = self.console.statuses(&found, several);
+        Ok(exit(worst.max(unsaid), heard.interrupted))
+    }
+
+    pub(super) async fn explain(&mut self, explain: Explain) -> Result<Exit, Fault> {
+        let settings = vec![(EXPLAIN.to_owned(), "true".to_owned())];
+        let Reach { ids, manager, .. } = self.reach(&[explain.id], settings).await?;
+        let run = manager.status(PROVIDER, ids.clone(), self.options(false));
+        let heard = self.listen(run, reading(&ids)).await;
+        let unsaid = self.unsaid(&heard);
+        let found: Vec<_> = heard.entries.into_iter().map(found).collect();
+        let worst = match found.as_slice() {
+            [(_, Ok(workload))] => {
+                self.console.explanation(workload);
+                Exit::of_status(workload)
+            }
+            // Not even a state: then it is the answer of `status`, which says why.
+            found => self.console.statuses(found, false),
+        };
+        Ok(exit(worst.max(unsaid), heard.interrupted))
     }
 
     pub(super) async fn create(&mut self, create: Create) -> Result<Exit, Fault> {
@@ -145,7 +185,12 @@ impl Session<'_> {
 
 /// An operation that changes what it is about, or would.
 fn changes<'a>(ids: &'a [String], doing: &'static str, plan: bool) -> Watch<'a> {
-    Watch { doing: if plan { "planning" } else { doing }, ids, shown: ids, told: true }
+    Watch { doing: if plan { "planning" } else { doing }, ids, shown: ids, told: true, plan }
+}
+
+/// One that only looks.
+fn reading(ids: &[String]) -> Watch<'_> {
+    Watch { doing: "reading", ids, shown: ids, told: false, plan: false }
 }
 
 impl From<Intent> for StopIntent {

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use workload_host::Inspection;
-use workload_host::model::{Descriptor, Fault, Outcome, PlannedRequest, Status, Workload};
+use workload_host::model::{Descriptor, Fault, Outcome, OutcomeWord, PlannedRequest, Workload};
 
+use super::explain::reasons;
 use crate::answer::{End, Entry, Found, Listing};
 
 /// A fault that is not of one of several ids.
@@ -64,6 +65,18 @@ pub enum Item<'a> {
         /// The request.
         plan: Plan<'a>,
     },
+    /// Nothing would have been written.
+    Nothing {
+        /// The id.
+        id: &'a str,
+        /// Always null: there is no request.
+        plan: (),
+        /// What the command would end with at once, if it would.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<OutcomeWord>,
+        /// As it was found.
+        workload: &'a Option<Workload>,
+    },
     /// How it ended otherwise, among several.
     Fault {
         /// The id.
@@ -117,13 +130,29 @@ pub fn entries(entries: &[Entry], several: bool) -> OneOrMany<Item<'_>> {
     let items = entries.iter().map(|entry| match &entry.end {
         End::Done(outcome) => Item::Done { id: &entry.id, outcome, elapsed_ms: milliseconds(entry.elapsed) },
         End::Planned(request) => Item::Planned { id: &entry.id, plan: plan(request) },
+        End::Nothing(outcome) => Item::Nothing {
+            id: &entry.id,
+            plan: (),
+            outcome: Some(outcome.word).filter(|word| is_final(*word)),
+            workload: &outcome.workload,
+        },
         End::Fault(fault) => faulty(&entry.id, fault, several),
     });
     one_or_many(items.collect(), several)
 }
 
+/// Whether it says how things are, and not what a wait would lead to.
+fn is_final(word: OutcomeWord) -> bool {
+    matches!(word, OutcomeWord::AlreadyRunning | OutcomeWord::AlreadyStopped | OutcomeWord::AlreadyGone)
+}
+
 fn milliseconds(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How an id of a watch ended: a line says of itself whose it is.
+pub fn ended<'a>(id: &'a str, fault: &'a Fault) -> Item<'a> {
+    Item::Fault { id, error: fault }
 }
 
 fn faulty<'a>(id: &'a str, fault: &'a Fault, several: bool) -> Item<'a> {
@@ -144,46 +173,48 @@ pub struct ListDocument<'a> {
     error: Option<&'a Fault>,
 }
 
+/// A place that could not be read.
 #[derive(Serialize)]
-struct LeftOut<'a> {
+pub struct LeftOut<'a> {
     place: &'a str,
     error: &'a Fault,
+}
+
+/// A place that could not be read, as a document.
+pub fn left_out<'a>(place: &'a str, fault: &'a Fault) -> LeftOut<'a> {
+    LeftOut { place, error: fault }
 }
 
 /// A listing as a document.
 pub fn listing(listing: &Listing) -> ListDocument<'_> {
     ListDocument {
         workloads: &listing.workloads,
-        incomplete: listing.incomplete.iter().map(|(place, error)| LeftOut { place, error }).collect(),
+        incomplete: listing.incomplete.iter().map(|(place, fault)| left_out(place, fault)).collect(),
         error: listing.fault.as_ref(),
     }
 }
 
-/// A workload as the Manager's snapshot has it.
+/// The answer of `explain`: that of `status`, and more.
 #[derive(Serialize)]
-pub struct Snapshot<'a> {
-    vmid: &'a str,
-    name: &'a str,
-    /// The Manager knows only this type.
-    #[serde(rename = "type")]
-    kind: &'static str,
-    /// The Manager knows only these two, and tests for `running`.
-    status: &'static str,
-    node: Option<&'a str>,
+pub struct Explanation<'a> {
+    #[serde(flatten)]
+    workload: &'a Workload,
+    /// The reason in words; null for one that is not of the fixed list.
+    meaning: Option<&'static str>,
+    /// All facts in their order. In `facts`, of several with one name there is only the first.
+    evidence: Vec<Fact<'a>>,
 }
 
-/// A listing in the Manager's shape.
-pub fn snapshots(workloads: &[Workload]) -> Vec<Snapshot<'_>> {
-    workloads
-        .iter()
-        .map(|workload| Snapshot {
-            vmid: &workload.id,
-            name: &workload.name,
-            kind: "lxc",
-            status: if workload.status == Status::Running { "running" } else { "stopped" },
-            node: workload.node.as_deref(),
-        })
-        .collect()
+#[derive(Serialize)]
+struct Fact<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+/// Why a workload is in its state, as a document.
+pub fn explanation(workload: &Workload) -> Explanation<'_> {
+    let evidence = workload.facts.iter().map(|(name, value)| Fact { name, value }).collect();
+    Explanation { workload, meaning: reasons::meaning(workload.status, &workload.reason), evidence }
 }
 
 /// The answer of `provider list`.

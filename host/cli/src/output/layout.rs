@@ -1,5 +1,7 @@
 //! Tables: aligned columns that fit a terminal, and are whole everywhere else.
 
+pub mod growing;
+
 use anstyle::Style;
 
 use super::style::HEAD;
@@ -81,12 +83,17 @@ impl Table {
     /// The table as lines.
     pub fn lines(&self, look: Look) -> String {
         let natural = self.natural();
-        let Some(width) = look.width else { return self.aligned(&natural, look, true) };
-        if total(&natural) + self.notes() <= width {
-            return self.aligned(&natural, look, true);
-        }
-        match self.fitted(natural, width) {
-            Some(widths) => self.aligned(&widths, look, false),
+        let beside = look.width.is_none_or(|width| total(&natural) + self.notes() <= width);
+        self.with(&natural, beside, true, look)
+    }
+
+    /// The table with columns as wide as these where they fit. Notes are beside its rows, or below them; its head is
+    /// there, or stands already.
+    fn with(&self, natural: &[usize], beside: bool, head: bool, look: Look) -> String {
+        let room = look.width.filter(|width| !beside || total(natural) > *width);
+        let Some(width) = room else { return self.aligned(natural, look, beside, head) };
+        match self.fitted(natural.to_vec(), width) {
+            Some(widths) => self.aligned(&widths, look, false, head),
             None => self.stacked(look, width),
         }
     }
@@ -141,17 +148,21 @@ impl Table {
         cells.filter(|columns| *columns <= width).max().unwrap_or(0).max(head)
     }
 
-    fn aligned(&self, widths: &[usize], look: Look, beside: bool) -> String {
+    fn aligned(&self, widths: &[usize], look: Look, beside: bool, head: bool) -> String {
         let mut text = String::new();
         let note = self.note.filter(|_| beside);
-        let heads = self.columns.iter().map(|column| column.head).chain(note);
-        let heads: Vec<Cell> = heads.map(|head| Cell { text: head.to_owned(), style: HEAD }).collect();
-        put(&mut text, heads.iter().zip(widths.iter().chain([&0])).map(|(cell, width)| (cell.clone(), *width)), look);
+        if head {
+            let heads = self.columns.iter().map(|column| column.head).chain(note);
+            let heads = heads.map(|head| Cell { text: head.to_owned(), style: HEAD });
+            put(&mut text, heads.zip(widths.iter().copied().chain([0])), look);
+        }
         for row in &self.rows {
-            let mut cells = Vec::new();
+            let mut cells: Vec<(Cell, usize)> = Vec::new();
             for ((cell, width), column) in row.cells.iter().zip(widths).zip(self.columns) {
                 if cell.columns() > *width && matches!(column.yields, Yields::Line(_)) {
-                    put(&mut text, [(cell.clone(), 0)].into_iter(), look);
+                    let blanks: Vec<_> = cells.iter().map(|(_, width)| (Cell::plain(""), *width)).collect();
+                    put(&mut text, cells.drain(..).chain([(cell.clone(), 0)]), look);
+                    cells = blanks;
                     cells.push((Cell::plain(""), *width));
                 } else {
                     cells.push((column.yields.cut(cell, *width), *width));
@@ -172,13 +183,12 @@ impl Table {
     fn stacked(&self, look: Look, width: usize) -> String {
         let mut text = String::new();
         let room = width.saturating_sub(GAP.len()).max(1);
+        // What is never cut stands in front, with what comes before it.
+        let front = self.columns.iter().position(|column| matches!(column.yields, Yields::Line(_))).unwrap_or(0) + 1;
         for row in &self.rows {
             let mut line: Vec<(Cell, usize)> = Vec::new();
-            for (at, (cell, column)) in row.cells.iter().zip(self.columns).enumerate() {
-                if at == 0 {
-                    put(&mut text, [(cell.clone(), 0)].into_iter(), look);
-                    continue;
-                }
+            put(&mut text, row.cells.iter().take(front).map(|cell| (cell.clone(), cell.columns())), look);
+            for (cell, column) in row.cells.iter().zip(self.columns).skip(front) {
                 let cell = column.yields.cut(cell, room);
                 let taken: usize = line.iter().map(|(cell, _)| cell.columns() + GAP.len()).sum();
                 if !line.is_empty() && taken + cell.columns() > room {

@@ -7,6 +7,7 @@ use workload_host::Inspection;
 use workload_host::model::{Descriptor, PlannedRequest, Status, Workload};
 use workload_host::text::span;
 
+use super::layout::growing::Growing;
 use super::layout::{Cell, Column, GAP, NONE, Row, Table, Yields};
 use super::style::{self, FAINT, GOOD, HEAD, Paint};
 use super::terminal::Look;
@@ -14,6 +15,16 @@ use super::width;
 use crate::answer::{End, Entry};
 
 const WORKLOADS: &[Column] = &[
+    Column { head: "ID", yields: Yields::Line(12) },
+    Column { head: "STATUS", yields: Yields::Never },
+    Column { head: "REASON", yields: Yields::End(8) },
+    Column { head: "READY", yields: Yields::Never },
+    Column { head: "IMAGE", yields: Yields::Image(12) },
+];
+
+/// The same as a watch has them, with the time at which it was so.
+const WATCHED: &[Column] = &[
+    Column { head: "TIME", yields: Yields::Never },
     Column { head: "ID", yields: Yields::Line(12) },
     Column { head: "STATUS", yields: Yields::Never },
     Column { head: "REASON", yields: Yields::End(8) },
@@ -29,6 +40,9 @@ const PROVIDERS: &[Column] = &[
     Column { head: "SOURCE", yields: Yields::Path(12) },
 ];
 
+/// What stands above what there is to say.
+const MESSAGE: &str = "MESSAGE";
+
 /// The words of `provider inspect` stand in a column of this width, with the gap.
 const WORDS: usize = 9;
 
@@ -40,11 +54,25 @@ pub fn listing(workloads: &[Workload], look: Look) -> String {
 
 /// The table of `status`: the same, and what there is to say.
 pub fn statuses<'a>(workloads: impl Iterator<Item = &'a Workload>, look: Look) -> String {
-    let rows = workloads.map(|workload| {
-        let message = workload.message.as_deref().filter(|message| !message.is_empty());
-        Row { cells: cells(workload), note: message.map(plain) }
-    });
-    Table { columns: WORKLOADS, note: Some("MESSAGE"), rows: rows.collect() }.lines(look)
+    let rows = workloads.map(|workload| Row { cells: cells(workload), note: message(workload).map(plain) });
+    Table { columns: WORKLOADS, note: Some(MESSAGE), rows: rows.collect() }.lines(look)
+}
+
+/// The table of a watch, with messages or without.
+pub fn watched(messages: bool) -> Growing {
+    Growing::new(WATCHED, messages.then_some(MESSAGE))
+}
+
+/// A row of it.
+pub fn watched_row(workload: &Workload, messages: bool, time: String) -> Row {
+    let mut row = Row { cells: cells(workload), note: message(workload).filter(|_| messages).map(plain) };
+    row.cells.insert(0, Cell { text: time, style: FAINT });
+    row
+}
+
+/// What there is to say.
+fn message(workload: &Workload) -> Option<&str> {
+    workload.message.as_deref().filter(|message| !message.is_empty())
 }
 
 fn cells(workload: &Workload) -> Vec<Cell> {
@@ -70,6 +98,10 @@ pub fn entry(entry: &Entry, paint: Paint) -> Option<String> {
             Some(format!("{id}{GAP}{word}{GAP}{}", paint.on(FAINT, &format!("({})", span(entry.elapsed)))))
         }
         End::Planned(request) => Some(plan(&id, request, paint)),
+        End::Nothing(outcome) => {
+            let why = outcome.workload.as_ref().and_then(message).map_or_else(|| outcome.word.to_string(), plain);
+            Some(format!("{id} would send nothing: {why}"))
+        }
         End::Fault(_) => None,
     }
 }

@@ -1,5 +1,3 @@
-use std::cell::Cell;
-use std::collections::VecDeque;
 use std::future::pending;
 
 use rstest::rstest;
@@ -7,34 +5,7 @@ use workload_host::model::{Method, Outcome, OutcomeWord, Planned, PlannedRequest
 
 use super::*;
 use crate::exit::Exit;
-use crate::testing::{outcome, workload};
-
-/// Says what it was given; what comes after a cancel only then; and then ends, or never does.
-#[derive(Default)]
-struct Script {
-    before: VecDeque<Event>,
-    after: VecDeque<Event>,
-    hangs: bool,
-    cancelled: Cell<u32>,
-}
-
-impl Events for Script {
-    async fn next(&mut self) -> Option<Event> {
-        if let Some(event) = self.before.pop_front() {
-            return Some(event);
-        }
-        if self.cancelled.get() > 0
-            && let Some(event) = self.after.pop_front()
-        {
-            return Some(event);
-        }
-        if self.hangs || (self.cancelled.get() == 0 && !self.after.is_empty()) { pending().await } else { None }
-    }
-
-    fn cancel(&self) {
-        self.cancelled.set(self.cancelled.get() + 1);
-    }
-}
+use crate::testing::{Script, outcome, workload};
 
 #[derive(Default)]
 struct Lines(Vec<String>);
@@ -46,7 +17,7 @@ impl Listener for Lines {
 
     fn ended(&mut self, entry: &Entry) {
         let how = match &entry.end {
-            End::Done(outcome) => outcome.word.to_string(),
+            End::Done(outcome) | End::Nothing(outcome) => outcome.word.to_string(),
             End::Planned(request) => format!("would {}", request.method.as_str()),
             End::Fault(fault) => fault.to_string(),
         };

@@ -76,6 +76,16 @@ fn a_status_that_could_not_be_asked_for() {
     "plan": {"method": "PATCH", "path": "/apis/x?fieldManager=x%20y", "body": {"spec": {"replicas": 1}}}}))]
 #[case::plan_without_body(planned("default/web", "/apis/x", None), json!({
     "id": "default/web", "plan": {"method": "PATCH", "path": "/apis/x", "body": null}}))]
+#[case::nothing_to_write(
+    entry("default/web", End::Nothing(Box::new(outcome(OutcomeWord::AlreadyRunning, "default/web")))),
+    json!({"id": "default/web", "plan": null, "outcome": "already-running", "workload": web()}))]
+#[case::nothing_to_write_yet(
+    entry("default/web", End::Nothing(Box::new(outcome(OutcomeWord::Started, "default/web")))),
+    json!({"id": "default/web", "plan": null, "workload": web()}))]
+#[case::nothing_there(
+    entry("default/web", End::Nothing(Box::new(Outcome {
+        word: OutcomeWord::AlreadyGone, changed: false, workload: None }))),
+    json!({"id": "default/web", "plan": null, "outcome": "already-gone", "workload": null}))]
 fn one_entry(#[case] entry: Entry, #[case] expected: Value) {
     assert_eq!(value(&entries(&[entry], false)), expected);
 }
@@ -110,15 +120,28 @@ fn lists(#[case] found: Listing, #[case] expected: Value) {
     assert_eq!(value(&listing(&found)), expected);
 }
 
-#[rstest]
-#[case(Status::Running, "running")]
-#[case(Status::Offline, "stopped")]
-#[case(Status::Creating, "stopped")]
-#[case(Status::Failed, "stopped")]
-fn a_snapshot(#[case] status: Status, #[case] word: &str) {
-    let workload = Workload { status, node: Some("n1".to_owned()), ..workload("default/web") };
-    let expected = json!([{"vmid": "default/web", "name": "web", "type": "lxc", "status": word, "node": "n1"}]);
-    assert_eq!(value(&snapshots(&[workload])), expected);
+#[test]
+fn an_explanation_is_a_status_and_more() {
+    let pairs = [("updated", "1"), ("not-allowed", "list pods"), ("not-allowed", "list events")];
+    let facts = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let found = Workload { facts, ..workload("default/web") };
+    let mut expected = value(&found);
+    expected["meaning"] = json!("every replica that is wanted serves");
+    expected["evidence"] = json!(pairs.map(|(name, value)| json!({"name": name, "value": value})));
+    assert_eq!(value(&explanation(&found)), expected);
+    assert_eq!(expected["facts"], json!({"updated": "1", "not-allowed": "list pods"}));
+}
+
+#[test]
+fn a_reason_that_nobody_knows_has_no_meaning() {
+    let found = Workload { reason: "tired".to_owned(), ..workload("default/web") };
+    assert_eq!(value(&explanation(&found))["meaning"], Value::Null);
+}
+
+#[test]
+fn lines_of_a_watch_say_whose_they_are() {
+    assert_eq!(value(&ended("x/y", &forbidden())), json!({"id": "x/y", "error": forbidden_json()}));
+    assert_eq!(value(&left_out("shop", &forbidden())), json!({"place": "shop", "error": forbidden_json()}));
 }
 
 #[test]

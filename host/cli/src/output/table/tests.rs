@@ -165,6 +165,39 @@ PATCH /apis/apps/v1/namespaces/default/deployments/web/scale?fieldManager=worklo
     assert_eq!(entry(&at("default/web", End::Planned(request)), Paint(false)).as_deref(), Some(expected));
 }
 
+#[rstest]
+#[case::with_a_message(Some("1 of 1 replica available"), "default/web would send nothing: 1 of 1 replica available")]
+#[case::without_one(None, "default/web would send nothing: already-running")]
+#[case::an_empty_one(Some(""), "default/web would send nothing: already-running")]
+#[case::what_a_terminal_obeys(Some("a\u{1b}b"), r"default/web would send nothing: a\u{1b}b")]
+fn a_plan_of_nothing_says_why(#[case] message: Option<&str>, #[case] expected: &str) {
+    let mut outcome = outcome(OutcomeWord::AlreadyRunning, "default/web");
+    if let Some(workload) = &mut outcome.workload {
+        workload.message = message.map(str::to_owned);
+    }
+    assert_eq!(entry(&at("default/web", End::Nothing(Box::new(outcome))), Paint(false)).as_deref(), Some(expected));
+}
+
+#[test]
+fn a_watch_adds_rows_with_their_time() {
+    let mut table = watched(true);
+    let row = |workload: &Workload, time: &str| watched_row(workload, true, time.to_owned());
+    let expected = "\
+TIME       ID           STATUS   REASON     READY  IMAGE       MESSAGE
+03:04:05Z  default/web  running  available  1/1    nginx:1.29  -
+";
+    assert_eq!(table.add(vec![row(&workload("default/web"), "03:04:05Z")], PIPE), expected);
+    let missing = Workload {
+        status: Status::Missing,
+        reason: "not-found".to_owned(),
+        image: None,
+        message: Some("there is no such Deployment".to_owned()),
+        ..workload("default/web")
+    };
+    let expected = "03:05:00Z  default/web  missing  not-found  -      -           there is no such Deployment\n";
+    assert_eq!(table.add(vec![row(&missing, "03:05:00Z")], PIPE), expected);
+}
+
 #[test]
 fn providers_with_their_source() {
     let found = testing::inspection();
