@@ -14,7 +14,9 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, ValueEnum, V
 
 use crate::duration::timeout;
 use crate::ownership;
-pub use command::{Command, Create, Delete, Explain, Fields, Intent, List, Provider, Start, Status, Stop};
+pub use command::{
+    Command, Create, Delete, Doctor, Explain, Fields, Intent, List, Provider, Rbac, Start, Status, Stop,
+};
 pub use seen::{color, wants_json};
 
 /// Starts, stops and inspects workloads on an engine behind a provider.
@@ -119,7 +121,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
     if cli.global.output == Format::Manager && !cli.command.has_snapshots() {
         return Err(command.error(
             clap::error::ErrorKind::ArgumentConflict,
-            "'--output manager' is for 'list' and 'status', and for 'create', 'start', 'stop' and 'delete' without '--plan'",
+            "'--output manager' is for 'list', 'status' and 'doctor', and for 'create', 'start', 'stop' and 'delete' without '--plan'",
         ));
     }
     // Checked here because clap repeats what it refuses, and a variable's value may be a secret.

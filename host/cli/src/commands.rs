@@ -1,7 +1,9 @@
 //! What each command does.
 
 mod completion;
+mod doctor;
 mod provider;
+mod rbac;
 mod watch;
 mod workloads;
 
@@ -48,6 +50,8 @@ impl Session<'_> {
             Command::Start(start) => self.start(start).await,
             Command::Stop(stop) => self.stop(stop).await,
             Command::Delete(delete) => self.delete(delete).await,
+            Command::Doctor(doctor) => self.doctor(doctor).await,
+            Command::Rbac(rbac) => self.rbac(rbac).await,
             Command::Provider(command) => self.provider(command).await,
             Command::Completion(completion) => {
                 self.console.text(&completion::script(completion.shell));

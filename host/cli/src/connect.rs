@@ -9,6 +9,7 @@ use std::sync::Arc;
 use workload_host::model::{Fault, FaultKind};
 use workload_host::transport::{ConfigError, Connection, KubeconfigOptions, TransportLimits};
 use workload_host::{Error, Manager, Places, Provider, Settings, Source};
+use workload_policy::Grants;
 
 use crate::args::Global;
 use crate::{ids, ownership};
@@ -45,18 +46,34 @@ pub fn source_name(global: &Global) -> String {
 /// # Errors
 /// What is wrong with the kubeconfig.
 pub fn connection(global: &Global) -> Result<Connection, Fault> {
-    let options = KubeconfigOptions {
-        file: global.kubeconfig.clone(),
-        context: global.context.clone(),
-        namespace: global.namespace.clone(),
-    };
-    let connection = Connection::from_kubeconfig(options).map_err(|error| configuration(&error))?;
+    let connection = Connection::from_kubeconfig(kubeconfig(global)).map_err(|error| configuration(&error))?;
     // What was typed was checked; what the kubeconfig says was not.
     if !ids::is_place(connection.namespace()) {
         let message = format!("the namespace {:?} of the context cannot be one", connection.namespace());
         return Err(Fault::new(FaultKind::Configuration, message));
     }
     Ok(connection)
+}
+
+/// Which kubeconfig the options name.
+pub fn kubeconfig(global: &Global) -> KubeconfigOptions {
+    KubeconfigOptions {
+        file: global.kubeconfig.clone(),
+        context: global.context.clone(),
+        namespace: global.namespace.clone(),
+    }
+}
+
+/// What the provider may do in these places: what [`manager`] gives it.
+///
+/// # Errors
+/// What is wrong with the component, or with a place.
+pub async fn grants(global: &Global, places: Places) -> Result<Grants, Fault> {
+    let file = global.component.as_deref();
+    let inspected = empty_manager()?.inspect(source(global)).await;
+    let descriptor = inspected.map_err(|error| unusable_file(&error, file))?.descriptor;
+    let given = GIVEN.map(str::to_owned);
+    workload_host::grants(PROVIDER, &descriptor, &given, places).map_err(|error| unusable_file(&error, file))
 }
 
 /// A Manager without a provider.
@@ -93,7 +110,8 @@ pub async fn manager(
     Ok(manager)
 }
 
-fn configuration(error: &ConfigError) -> Fault {
+/// What is wrong with a kubeconfig, as a fault.
+pub fn configuration(error: &ConfigError) -> Fault {
     Fault::new(FaultKind::Configuration, chain(error))
 }
 

@@ -1,11 +1,13 @@
 //! What is printed, and where: the answer on standard output, everything else on standard error.
 
 mod answers;
+pub mod checks;
 mod explain;
 pub mod json;
 mod layout;
 mod live;
 mod manager;
+pub mod roles;
 mod stream;
 mod style;
 pub mod table;

@@ -1,5 +1,6 @@
 //! The released command as a user runs it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -51,13 +52,20 @@ impl Ran {
 #[derive(Clone)]
 pub struct Cli {
     options: Vec<String>,
-    kubeconfig: PathBuf,
+    kubeconfig: Option<PathBuf>,
+    environment: Vec<(String, OsString)>,
 }
 
 impl Cli {
     /// With a kubeconfig; nothing else of the user's environment reaches the command.
     pub fn new(kubeconfig: &Path) -> Cli {
-        Cli { options: Vec::new(), kubeconfig: kubeconfig.to_owned() }
+        Cli { options: Vec::new(), kubeconfig: Some(kubeconfig.to_owned()), environment: Vec::new() }
+    }
+
+    /// With nothing but these variables of the environment.
+    pub fn of_environment(variables: &[(&str, OsString)]) -> Cli {
+        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Cli { options: Vec::new(), kubeconfig: None, environment }
     }
 
     /// The same with further options before the command's words.
@@ -70,7 +78,11 @@ impl Cli {
     /// The command, ready to start.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        command.env_clear().arg("--kubeconfig").arg(&self.kubeconfig).args(&self.options).args(args);
+        command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(kubeconfig) = &self.kubeconfig {
+            command.arg("--kubeconfig").arg(kubeconfig);
+        }
+        command.args(&self.options).args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

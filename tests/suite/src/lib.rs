@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 mod command;
+mod role;
 mod server;
 
 pub use command::{Cli, Ran, wait};
+pub use role::TESTER;
 pub use server::{Namespace, Server};
 
 /// How long a condition may take before a test gives up. Generous: two cores run a whole cluster beside the tests.

@@ -10,9 +10,10 @@ use kube_emulator::call::User;
 use kube_emulator::scenario::Scenario;
 use kube_emulator::{Emulator, Options};
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use tempfile::{TempDir, TempPath};
 use tokio::runtime::Runtime;
 
+use crate::role::TESTER;
 use crate::{Cli, IMAGE, Ran, root};
 
 /// Images of the emulator whose Pods do what a shell script does on the real cluster.
@@ -22,15 +23,15 @@ const SCENARIO: &str = r#"{"images": [{"image": "emulated/held:1", "script": {"s
 const HELD: &str = "trap 'until [ -e /tmp/go ]; do sleep 0.1; done; exit' TERM; while :; do sleep 0.1; done";
 
 /// The emulator, one for each test, or the real cluster.
-pub struct Server(Kind);
+pub struct Server(pub(crate) Kind);
 
-enum Kind {
+pub(crate) enum Kind {
     Real,
     Emulated(Box<Emulated>),
 }
 
 /// In the order in which it is dropped.
-struct Emulated {
+pub(crate) struct Emulated {
     server: kube_emulator::Server,
     emulator: Emulator,
     runtime: Background,
@@ -108,7 +109,7 @@ impl Server {
         path
     }
 
-    /// Makes a namespace whose name starts with `test`.
+    /// Makes a namespace whose name starts with `test`, and a user of it who has the role that `workload rbac` prints.
     #[track_caller]
     pub fn namespace(&self, test: &str) -> Namespace<'_> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -122,11 +123,16 @@ impl Server {
                 self.request("POST", "/api/v1/namespaces", "application/json", &object);
             }
         }
-        Namespace { server: self, name }
+        let admin = Cli::new(&self.file("kubeconfig")).with(&["--namespace", &name]);
+        self.apply_role(&admin, &["--service-account", &format!("{name}:{TESTER}")]);
+        let kubeconfig = self.kubeconfig_of(&self.tester(&name));
+        let namespace = Namespace { server: self, name, kubeconfig };
+        namespace.role_is_in_force();
+        namespace
     }
 
     /// A request to the emulator, past its listener, as one who may do everything.
-    fn request(&self, method: &str, path: &str, media: &str, body: &Value) -> Value {
+    pub(crate) fn request(&self, method: &str, path: &str, media: &str, body: &Value) -> Value {
         let Emulated { emulator, runtime, .. } = self.inside();
         let request = http::Request::builder().method(method).uri(path).header("content-type", media);
         let request = request.body(Bytes::from(if body.is_null() { String::new() } else { body.to_string() }));
@@ -145,14 +151,14 @@ impl Server {
 
 /// Runs the cluster's own `kubectl` as its administrator and returns what it printed.
 #[track_caller]
-fn kubectl(args: &[&str]) -> String {
+pub(crate) fn kubectl(args: &[&str]) -> String {
     let output = kubectl_command(args).output().expect("kubectl runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "kubectl {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     text
 }
 
-fn kubectl_command(args: &[&str]) -> Command {
+pub(crate) fn kubectl_command(args: &[&str]) -> Command {
     let mut command = Command::new(root().join("tests/cluster/cluster"));
     command.arg("kubectl").args(args).stdin(Stdio::null());
     command
@@ -160,9 +166,10 @@ fn kubectl_command(args: &[&str]) -> Command {
 
 /// One namespace, for one test; deleted with everything in it when the test ends.
 pub struct Namespace<'a> {
-    server: &'a Server,
+    pub(crate) server: &'a Server,
     /// Its name.
     pub name: String,
+    kubeconfig: TempPath,
 }
 
 impl Namespace<'_> {
@@ -225,8 +232,14 @@ impl Namespace<'_> {
         }
     }
 
-    /// The command with this namespace and the administrator's kubeconfig.
+    /// The command with this namespace, as the user who may do in it what `workload rbac` prints and nothing else. So
+    /// all tests prove that it is enough.
     pub fn cli(&self) -> Cli {
+        Cli::new(&self.kubeconfig).with(&["--namespace", &self.name])
+    }
+
+    /// The same as the administrator, for what is about other namespaces too.
+    pub fn admin(&self) -> Cli {
         Cli::new(&self.server.file("kubeconfig")).with(&["--namespace", &self.name])
     }
 

@@ -42,6 +42,10 @@ pub enum Command {
     Stop(Stop),
     /// Delete workloads, and wait until they are gone
     Delete(Delete),
+    /// Can the engine be reached, who are we there, which permissions are missing
+    Doctor(Doctor),
+    /// The smallest role that the commands need, as YAML
+    Rbac(Rbac),
     /// The provider components themselves
     #[command(subcommand)]
     Provider(Provider),
@@ -50,10 +54,11 @@ pub enum Command {
 }
 
 impl Command {
-    /// Its answer can have the Manager's form: it is about workloads and nothing that a snapshot cannot say.
+    /// Its answer can have the Manager's form: it is about workloads and nothing that a snapshot cannot say. That of
+    /// `doctor` has but one form for programs.
     pub fn has_snapshots(&self) -> bool {
         match self {
-            Command::List(_) | Command::Status(_) => true,
+            Command::List(_) | Command::Status(_) | Command::Doctor(_) => true,
             Command::Create(create) => !create.plan,
             Command::Start(start) => !start.plan,
             Command::Stop(stop) => !stop.plan,
@@ -219,6 +224,60 @@ pub enum Intent {
     Terminal,
     /// Whatever holds it back
     Forced,
+}
+
+/// `doctor`
+#[derive(Debug, Args)]
+#[command(after_help = help::doctor())]
+pub struct Doctor {
+    /// Permissions in all namespaces, not only in one
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
+}
+
+/// `rbac`
+#[derive(Debug, Args)]
+#[command(after_help = help::rbac())]
+pub struct Rbac {
+    /// For all namespaces: a ClusterRole
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
+    /// A user who gets it; may be repeated
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, value_parser = name_of_subject)]
+    pub user: Vec<String>,
+    /// A group whose members get it; may be repeated
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, value_parser = name_of_subject)]
+    pub group: Vec<String>,
+    /// A service account that gets it; may be repeated [default: workload, in the namespace of the command]
+    #[arg(long, value_name = "NS:NAME", action = ArgAction::Append, value_parser = service_account)]
+    pub service_account: Vec<ServiceAccount>,
+}
+
+/// A service account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceAccount {
+    /// Where it is.
+    pub namespace: String,
+    /// What it is called.
+    pub name: String,
+}
+
+/// A user or a group is called what the authentication of a cluster makes of it. It is printed as it is, so it is to be
+/// what it looks like.
+fn name_of_subject(text: &str) -> Result<String, String> {
+    if text.is_empty() || crate::output::table::plain(text) != text {
+        return Err("a name has at least one character, and none that cannot be seen".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn service_account(text: &str) -> Result<ServiceAccount, String> {
+    let is_name = |name: &str| name.len() <= 253 && name.split('.').all(crate::ids::is_place);
+    let parts = text.split_once(':').filter(|(namespace, name)| crate::ids::is_place(namespace) && is_name(name));
+    let found =
+        parts.map(|(namespace, name)| ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() });
+    found
+        .ok_or_else(|| "a service account is NAMESPACE:NAME, both of lower-case letters, digits and hyphens".to_owned())
 }
 
 /// `provider`

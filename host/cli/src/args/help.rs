@@ -17,6 +17,7 @@ Examples:
   workload stop web api batch/nightly   several at once, in two namespaces
   workload list -A -o json              in all namespaces, for a program
   workload delete web --plan            print what would be sent, write nothing
+  workload doctor                       what stands in the way
   workload start --help                 one command in detail
 
 Exit codes:
@@ -102,6 +103,30 @@ Examples:
   workload delete web api --timeout 30s
   workload delete web --plan            print what would be sent, write nothing";
 
+const DOCTOR: &str = "\
+Examples:
+  workload doctor                       what the commands need in one namespace
+  workload doctor -A                    in all namespaces
+  workload doctor --kubeconfig new.yaml --timeout 10s
+  workload doctor -o json | jq -r '.checks[] | select(.result==\"failed\").message'
+
+Each line is a check, in an order in which a failure explains what is below it:
+ok, note (it works, but it is good to know), failed (with what to do), or
+skipped. It shows the server's address, but no credential.
+It ends with 0 if nothing failed, 2 by the kubeconfig, 3 without the namespace,
+4 by the credential, 5 by a missing permission, 6 out of reach, and 1 if what
+answers is no API server; of several, the highest.";
+
+const RBAC: &str = "\
+Examples:
+  workload rbac | kubectl apply -f -    for the service account workload
+  workload rbac -n shop --user ann --group operators
+  workload rbac -A --service-account tools:manager
+  workload rbac -o json                 the same as a List
+
+It asks nobody: the namespace is that of --namespace or of the kubeconfig, else
+`default`. `workload doctor` says what is missing.";
+
 const PROVIDER_LIST: &str = "\
 Examples:
   workload provider list
@@ -147,6 +172,8 @@ shown! {
     start START
     stop STOP
     delete DELETE
+    doctor DOCTOR
+    rbac RBAC
     provider_list PROVIDER_LIST
     provider_inspect PROVIDER_INSPECT
     completion COMPLETION

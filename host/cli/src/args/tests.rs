@@ -46,6 +46,7 @@ fn a_watch_ends_by_itself_only_if_that_was_asked_for(#[case] line: &str, #[case]
 #[case("start web -o manager")]
 #[case("stop web -o manager")]
 #[case("delete web -o manager")]
+#[case("doctor -o manager")]
 fn snapshots(#[case] line: &str) {
     assert_eq!(cli(line).global.output, Format::Manager);
 }
@@ -100,6 +101,13 @@ fn global_options_stand_anywhere(#[case] line: &str) {
 #[case::negative_replicas("create web --image a --replicas=-1")]
 #[case::command_with_a_hyphen("create web --image a --command sh -c x")]
 #[case::provider_alone("provider")]
+#[case::doctor_of_an_id("doctor web")]
+#[case::account_without_a_namespace("rbac --service-account manager")]
+#[case::account_of_no_name("rbac --service-account tools:")]
+#[case::account_of_more("rbac --service-account tools:a:b")]
+#[case::nameless_user("rbac --user=")]
+#[case::hidden_in_a_user("rbac --user a\u{202e}b")]
+#[case::role_as_a_snapshot("rbac -o manager")]
 #[case::inspect_nothing("provider inspect")]
 fn refused(#[case] line: &str) {
     let error = parse(words(line)).err().unwrap_or_else(|| panic!("{line} was accepted"));
@@ -209,6 +217,16 @@ fn intents(#[case] line: &str, #[case] expected: Intent) {
         other => panic!("{other:?}"),
     };
     assert_eq!(intent, expected);
+}
+
+#[test]
+fn a_role_has_as_many_subjects_as_are_named() {
+    let line = "rbac -A --user ann --user oidc:bo --group g --service-account tools:a.b --service-account x:y";
+    let Command::Rbac(rbac) = cli(line).command else { panic!("not an rbac") };
+    assert!(rbac.all_namespaces);
+    assert_eq!((rbac.user, rbac.group), (vec!["ann".to_owned(), "oidc:bo".to_owned()], vec!["g".to_owned()]));
+    let accounts: Vec<_> = rbac.service_account.iter().map(|a| (a.namespace.as_str(), a.name.as_str())).collect();
+    assert_eq!(accounts, [("tools", "a.b"), ("x", "y")]);
 }
 
 /// Every command that does something, with the words that lead to it.

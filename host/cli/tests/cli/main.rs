@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod completion;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod interrupt;

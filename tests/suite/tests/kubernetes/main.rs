@@ -3,6 +3,8 @@
 
 mod broken;
 mod faults;
+mod kubeconfig;
 mod life;
 mod many;
+mod role;
 mod sandbox;
