@@ -17,7 +17,11 @@ use crate::role::TESTER;
 use crate::{Cli, IMAGE, Ran, root};
 
 /// Images of the emulator whose Pods do what a shell script does on the real cluster.
-const SCENARIO: &str = r#"{"images": [{"image": "emulated/held:1", "script": {"stop": "hold"}}]}"#;
+const SCENARIO: &str = r#"{"images": [
+    {"image": "emulated/held:1", "script": {"stop": "hold"}},
+    {"image": "emulated/slow:1", "script": {"ready-after": "5s"}},
+    {"image": "localhost/does-not-exist:1", "script": {"image": "missing"}}
+]}"#;
 
 /// A container of the real cluster that takes its time after SIGTERM: until the test has seen what it wants to see.
 const HELD: &str = "trap 'until [ -e /tmp/go ]; do sleep 0.1; done; exit' TERM; while :; do sleep 0.1; done";

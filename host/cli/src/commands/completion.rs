@@ -27,7 +27,7 @@ mod tests {
     #[case::powershell(Shell::PowerShell)]
     fn scripts_know_commands_and_values(#[case] shell: Shell) {
         let script = script(shell);
-        for word in ["workload", "start", "inspect", "all-namespaces"] {
+        for word in ["workload", "start", "explain", "inspect", "all-namespaces", "watch"] {
             assert!(script.contains(word), "{word} is not in the script for {shell}");
         }
     }

@@ -44,6 +44,10 @@ fn offered(home: &Home, words: &[&str]) -> String {
 
 #[rstest]
 #[case::commands(&["workload", "st"], &["status", "start", "stop"])]
+#[case::the_reason(&["workload", "ex"], &["explain"])]
+#[case::watching(&["workload", "status", "--wa"], &["--watch"])]
+#[case::watching_a_list(&["workload", "list", "--wa"], &["--watch"])]
+#[case::of_the_manager(&["workload", "status", "--output", "m"], &["manager"])]
 #[case::options(&["workload", "start", "--se"], &["--settle"])]
 #[case::formats(&["workload", "list", "--output", "j"], &["json"])]
 #[case::colours(&["workload", "--color", "a"], &["auto", "always"])]

@@ -206,6 +206,7 @@ fn one_below_the_other_where_lines_cannot_be_live(#[case] term: &str, #[case] li
 #[case::status("status web api", &["shop/web  reading", "shop/api  reading"])]
 #[case::list("list", &["shop  listing"])]
 #[case::list_of_all("list -A", &["all namespaces  listing"])]
+#[case::explain("explain web", &["shop/web  reading"])]
 #[case::stop("stop web", &["shop/web  stopping"])]
 #[case::delete("delete web", &["shop/web  deleting"])]
 #[case::plan("stop web --plan", &["shop/web  planning"])]

@@ -15,6 +15,10 @@ mod offline;
 #[cfg(test)]
 mod screen;
 #[cfg(test)]
+mod scripts;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod watch;

@@ -7,11 +7,45 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// The answer to a method, a path without its query, and a body: a status and a document; or silence.
-pub type Script = dyn Fn(&str, &str, &Value) -> Option<(u16, Value)> + Send + Sync;
+/// A request, as far as a test looks at it.
+pub struct Asked<'a> {
+    pub method: &'a str,
+    /// Without the query.
+    pub path: &'a str,
+    pub query: &'a str,
+    pub body: &'a Value,
+}
 
-/// Starts one. It serves as long as the tests run.
+/// What becomes of a request.
+pub enum Reply {
+    /// An answer, with further headers.
+    Answer(u16, Vec<(&'static str, String)>, Value),
+    /// A stream of these lines, which then stays open and says no more.
+    Lines(Vec<Value>),
+    /// Nothing.
+    Silence,
+}
+
+impl Reply {
+    /// A usual answer.
+    pub fn ok(document: Value) -> Reply {
+        Reply::Answer(200, Vec::new(), document)
+    }
+}
+
+type Script = dyn Fn(&Asked<'_>) -> Reply + Send + Sync;
+
+/// Starts one, which answers a method, a path without its query, and a body with a status and a document; or is silent.
+/// It serves as long as the tests run.
 pub fn serve(script: impl Fn(&str, &str, &Value) -> Option<(u16, Value)> + Send + Sync + 'static) -> SocketAddr {
+    serve_all(move |asked| match script(asked.method, asked.path, asked.body) {
+        Some((status, document)) => Reply::Answer(status, Vec::new(), document),
+        None => Reply::Silence,
+    })
+}
+
+/// The same for all that there is of requests and answers.
+pub fn serve_all(script: impl Fn(&Asked<'_>) -> Reply + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let script: Arc<Script> = Arc::new(script);
@@ -27,6 +61,7 @@ pub fn serve(script: impl Fn(&str, &str, &Value) -> Option<(u16, Value)> + Send 
 /// Answers one request after another, until the client has no more or gets no answer.
 fn converse(stream: &TcpStream, script: &Script) -> Option<()> {
     let mut reader = BufReader::new(stream);
+    let mut writer = stream;
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -44,15 +79,32 @@ fn converse(stream: &TcpStream, script: &Script) -> Option<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let Some((status, answer)) = script(method, target.split('?').next()?, &body) else {
-            // Until the client goes away.
-            let _ = reader.read(&mut [0]);
-            return None;
-        };
-        let answer = answer.to_string();
-        let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}", answer.len());
-        write!(&mut &*stream, "{head}\r\n\r\n{answer}").ok()?;
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        match script(&Asked { method, path, query, body: &body }) {
+            Reply::Answer(status, headers, document) => {
+                let body = document.to_string();
+                let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+                let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{headers}");
+                write!(writer, "{head}content-length: {}\r\n\r\n{body}", body.len()).ok()?;
+            }
+            Reply::Lines(lines) => {
+                let head = "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked";
+                write!(writer, "{head}\r\n\r\n").ok()?;
+                for line in lines {
+                    let line = format!("{line}\n");
+                    write!(writer, "{:x}\r\n{line}\r\n", line.len()).ok()?;
+                }
+                return silent(reader);
+            }
+            Reply::Silence => return silent(reader),
+        }
     }
+}
+
+/// Until the client goes away.
+fn silent(mut reader: BufReader<&TcpStream>) -> Option<()> {
+    let _ = reader.read(&mut [0]);
+    None
 }
 
 /// A Deployment of ours in the namespace `shop`.
