@@ -43,8 +43,8 @@ Examples:
 
 With --watch there is one line for each change: a row, or with -o json an
 object, as `status` has it, {\"place\",\"error\"} for a place that could not be
-read, or {\"error\"}. Ctrl-C ends it with 130; with --timeout it ends by itself
-and as it would have without --watch. A reader that goes away ends it, too.
+read, or {\"error\"}. Ctrl-C ends it with 130; with --timeout it ends by itself,
+with the code of what could not be read. A reader that goes away ends it, too.
 With -o manager a list with a place that could not be read is {\"error\"}.";
 
 const STATUS: &str = "\

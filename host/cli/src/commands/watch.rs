@@ -54,7 +54,8 @@ impl Session<'_> {
         }
     }
 
-    /// The exit code of a watch that ended by itself: that of the same command without it.
+    /// The exit code of a watch that ended by itself: the worst of how things are now, and of places that could not be read
+    /// meanwhile.
     fn over(&mut self, followed: &Followed, in_time: bool) -> Exit {
         let found = followed.found.iter().map(|(_, found)| match found {
             Ok(workload) => self.console.exit_of(workload),

@@ -157,7 +157,7 @@ fn it_ends_when_it_was_asked_to_with_the_code_of_the_state() {
     let nobody = Cli::new(&server.file("kubeconfig-nobody"));
     let ran = nobody.json(&["status", "default/web", "--watch", "--timeout", "1s"]).exits(5);
     assert!(ran.stdout.contains("\"reason\":\"forbidden\""), "{ran:?}");
-    let ran = nobody.json(&["list", "--watch", "-n", "default"]).exits(5);
+    let ran = nobody.json(&["list", "--watch", "-n", "default", "--timeout", "1s"]).exits(5);
     let line: Value = ran.json();
     assert_eq!((&line["place"], &line["error"]["kind"]), (&json!("default"), &json!("forbidden")), "{ran:?}");
 }
