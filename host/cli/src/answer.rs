@@ -93,6 +93,15 @@ impl Listing {
         places.chain(&self.fault).max_by_key(|fault| Exit::from(*fault))
     }
 
+    /// The worst that leaves a hole in it. That workloads are in conflict does not: they are listed.
+    pub fn hole(&self) -> Option<&Fault> {
+        let places = self.incomplete.iter().map(|(_, fault)| fault);
+        places
+            .filter(|fault| fault.kind != FaultKind::Conflict)
+            .chain(&self.fault)
+            .max_by_key(|fault| Exit::from(*fault))
+    }
+
     /// Its exit code.
     pub fn exit(&self) -> Exit {
         self.worst().map_or(Exit::Ok, Exit::from)
@@ -140,5 +149,14 @@ mod tests {
         assert_eq!(listing.exit(), Exit::Unavailable);
         listing.fault = Some(Fault::new(FaultKind::ProviderFault, "x"));
         assert_eq!(listing.exit(), Exit::ProviderFault);
+    }
+
+    #[test]
+    fn a_conflict_between_workloads_is_no_hole() {
+        let mut listing = Listing { workloads: vec![workload("a/b")], ..Listing::default() };
+        listing.incomplete.push(("4711".to_owned(), Fault::new(FaultKind::Conflict, "two say that they are this")));
+        assert_eq!((listing.hole(), listing.exit()), (None, Exit::Conflict));
+        listing.incomplete.push(("a".to_owned(), Fault::new(FaultKind::Unavailable, "x")));
+        assert_eq!(listing.hole().map(|fault| fault.kind), Some(FaultKind::Unavailable));
     }
 }

@@ -98,7 +98,7 @@ impl Console {
         if let Some(fault) = &listing.fault {
             self.error(&fault.message);
         }
-        match (self.format, listing.worst()) {
+        match (self.format, listing.hole()) {
             (Format::Json, _) => self.document(&json::listing(listing)),
             // Of a place that could not be read nothing is known: that is no list.
             (Format::Manager, Some(fault)) => self.document(&json::error(fault)),
@@ -109,7 +109,7 @@ impl Console {
                     self.fault_of(id, fault);
                 }
                 self.document(&entries);
-                return manager::exit(faults.iter().map(|(_, fault)| fault));
+                return manager::exit(faults.iter().map(|(_, fault)| fault)).max(listing.exit());
             }
             (Format::Table, _) if listing.workloads.is_empty() => {
                 if listing.exit() == Exit::Ok {
