@@ -30,6 +30,7 @@ mod connector;
 mod credentials;
 mod endpoint;
 mod error;
+mod in_process;
 mod kubeconfig;
 mod media;
 mod origin;
@@ -40,6 +41,7 @@ mod trouble;
 mod validity;
 
 pub use error::ConfigError;
+pub use in_process::{Handler, HandlerBody, InProcess};
 pub use kubeconfig::KubeconfigOptions;
 pub(crate) use origin::{Credential, Origin, Trusted};
 pub(crate) use probe::{Answered, Probe};

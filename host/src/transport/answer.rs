@@ -9,6 +9,7 @@ use futures_util::stream::{self, BoxStream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, RETRY_AFTER, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
+use hyper::body::Body;
 use hyper_util::client::legacy::connect::CaptureConnection;
 
 use super::redact::{Needles, Scanner};
@@ -38,7 +39,8 @@ pub(super) struct Reception {
     idle: Duration,
     stream_idle: Duration,
     scanner: Scanner,
-    connection: CaptureConnection,
+    /// None of what came on no connection.
+    connection: Option<CaptureConnection>,
 }
 
 impl Reception {
@@ -46,7 +48,7 @@ impl Reception {
         request: &Outgoing,
         limits: &TransportLimits,
         needles: Vec<Arc<Needles>>,
-        connection: CaptureConnection,
+        connection: Option<CaptureConnection>,
     ) -> Reception {
         let asked = timeout_seconds(&request.target).map(|seconds| Duration::from_secs(seconds.into()) + WATCH_GRACE);
         Reception {
@@ -63,7 +65,9 @@ impl Reception {
     /// Gives an answer up, and with it its connection: what else comes on it cannot be trusted.
     fn refuse(&self, failure: Failure, cause: &'static str) -> Trouble {
         // Known since before the request was sent.
-        if let Some(connected) = self.connection.connection_metadata().as_ref() {
+        if let Some(connection) = &self.connection
+            && let Some(connected) = connection.connection_metadata().as_ref()
+        {
             connected.poison();
         }
         Trouble::new(failure, cause)
@@ -77,10 +81,10 @@ fn timeout_seconds(target: &str) -> Option<u32> {
 }
 
 /// Checks the head and prepares the body.
-pub(super) fn receive(
-    response: http::Response<hyper::body::Incoming>,
-    mut reception: Reception,
-) -> Result<Incoming, Trouble> {
+pub(super) fn receive<B>(response: http::Response<B>, mut reception: Reception) -> Result<Incoming, Trouble>
+where
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+{
     let (head, body) = response.into_parts();
     let headers = &head.headers;
     check_status(head.status)
@@ -180,14 +184,17 @@ fn leaked(reception: &Reception) -> Trouble {
     reception.refuse(Failure::BadResponse, "the credential in an answer")
 }
 
-struct Receiving {
+struct Receiving<B> {
     /// None once it ended; dropping it closes the connection unless all of it was read.
-    body: Option<hyper::body::Incoming>,
+    body: Option<B>,
     reception: Reception,
     seen: usize,
 }
 
-fn receive_body(body: hyper::body::Incoming, reception: Reception) -> BoxStream<'static, Result<Bytes, Failure>> {
+fn receive_body<B>(body: B, reception: Reception) -> BoxStream<'static, Result<Bytes, Failure>>
+where
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+{
     let receiving = Receiving { body: Some(body), reception, seen: 0 };
     stream::unfold(receiving, |mut receiving| async move {
         let item = receiving.next().await?;
@@ -199,7 +206,7 @@ fn receive_body(body: hyper::body::Incoming, reception: Reception) -> BoxStream<
     .boxed()
 }
 
-impl Receiving {
+impl<B: Body<Data = Bytes> + Unpin> Receiving<B> {
     async fn next(&mut self) -> Option<Result<Bytes, Failure>> {
         let idle = if self.reception.streaming { self.reception.stream_idle } else { self.reception.idle };
         loop {

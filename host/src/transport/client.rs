@@ -93,7 +93,7 @@ impl Sender {
             granted = fresh;
             answer = self.attempt(request, &granted).await?;
         }
-        let reception = Reception::of(request, &self.limits, granted.needles, answer.connection);
+        let reception = Reception::of(request, &self.limits, granted.needles, Some(answer.connection));
         answer::receive(answer.response, reception)
     }
 
@@ -119,30 +119,36 @@ impl Sender {
 
     /// All that is ever sent is decided here.
     fn build(&self, request: &Outgoing, granted: &Granted) -> Option<http::Request<Full<Bytes>>> {
-        let mut headers = HeaderMap::new();
+        let mut sent = bare(request).map(Full::new);
+        *sent.uri_mut() = self.endpoint.url(&request.target)?;
+        let headers = sent.headers_mut();
         headers.insert(HOST, self.authority.clone()?);
-        let accept = media::accept(request.accept, request.method, &request.target, request.streaming);
-        headers.insert(ACCEPT, HeaderValue::from_static(accept));
         if let Some(token) = &granted.token {
             headers.insert(AUTHORIZATION, token.header());
         }
-        let body = match &request.body {
-            None => Bytes::new(),
-            Some((media, bytes)) => {
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static(media::content_type(*media)));
-                headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
-                bytes.clone()
-            }
-        };
-        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-
-        let mut sent = http::Request::new(Full::new(body));
-        *sent.method_mut() = verb(request.method);
-        *sent.uri_mut() = self.endpoint.url(&request.target)?;
-        *sent.headers_mut() = headers;
         Some(sent)
     }
+}
+
+/// What is sent, apart from where it goes and who sends it.
+pub(super) fn bare(request: &Outgoing) -> http::Request<Bytes> {
+    let mut headers = HeaderMap::new();
+    let accept = media::accept(request.accept, request.method, &request.target, request.streaming);
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    let body = match &request.body {
+        None => Bytes::new(),
+        Some((media, bytes)) => {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(media::content_type(*media)));
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            bytes.clone()
+        }
+    };
+    headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let mut sent = http::Request::new(body);
+    *sent.method_mut() = verb(request.method);
+    *sent.headers_mut() = headers;
+    sent
 }
 
 /// Runs hyper-util's own tasks. It logs the addresses it connects to, at levels that an operator may turn on; in here and

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 mod command;
+pub mod inside;
 mod role;
 mod server;
 
