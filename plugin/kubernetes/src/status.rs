@@ -4,7 +4,12 @@
 //! so that a person can look it up. A row sees what was read and nothing else: a condition on data that was not read
 //! is false, and the verdict then says what would have to be read to be sure.
 
+mod advice;
+mod evidence;
 mod inputs;
+mod pods;
+mod table;
+mod template;
 mod words;
 
 use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
@@ -12,7 +17,9 @@ use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
 use crate::api::{Deployment, Pod, ReplicaSet};
 use crate::id::Target;
 use inputs::Inputs;
-pub use words::{advice, blocker, evidence};
+pub use advice::advice;
+pub use evidence::evidence;
+pub use words::blocker;
 
 /// Something beside the Deployment itself.
 #[derive(Debug, Clone)]
@@ -85,7 +92,7 @@ pub struct Verdict {
     pub message: String,
     /// The engine is where it was asked to be.
     pub settled: bool,
-    /// An older revision answers while the newest does not.
+    /// An older revision serves.
     pub serving_old: bool,
     /// Replicas wanted.
     pub desired: u32,
@@ -99,19 +106,6 @@ pub struct Verdict {
     /// What would have to be read to be sure, and to say why. Never less than `needs`.
     pub want: Want,
 }
-
-/// A row's answer: its name, status, reason, and what would have to be read to be sure of it.
-type Answer = (&'static str, Status, &'static str, Want);
-
-/// How long ReplicaSetCreateError must be seen before a wait calls it a failure: a controller that merely lags behind
-/// has caught up by then.
-const ERROR_PERSISTS_MS: u64 = 4_000;
-
-/// How long nothing must have been observed before a stop no longer waits for it.
-const NOTHING_PERSISTS_MS: u64 = 5_000;
-
-/// How long after our own write a deadline may be left from before it.
-const STALE_DEADLINE_MS: u64 = 2_000;
 
 /// After so long the controller has made its last try to make a ReplicaSet: the sixteenth came after 164 seconds.
 const GIVES_UP_MS: u64 = 180_000;
@@ -129,92 +123,39 @@ pub fn gave_up(observed: &Observed<'_, '_>) -> bool {
         })
 }
 
-/// The table.
+/// Which state it is in: the first row of the table that holds.
 #[must_use]
 pub fn decide(observed: &Observed<'_, '_>) -> Verdict {
     let see = Inputs::of(observed);
-    let answer = if see.deleting {
-        ("4 deleting", Status::Offline, "deleting", Want::Nothing)
-    } else if see.malformed {
-        ("5 malformed", Status::Unknown, "malformed", Want::Nothing)
-    } else if see.desired == 0 {
-        none_wanted(&see)
-    } else {
-        some_wanted(&see)
-    };
-    words::verdict(observed, &see, answer)
+    let (rule, answer) = table::answer(&see);
+    let told = words::told(&see, answer);
+    Verdict {
+        rule,
+        status: answer.status,
+        reason: answer.reason,
+        message: told.message,
+        settled: is_settled(answer.status, answer.reason),
+        serving_old: table::tells_of_old(rule) && see.old_serves(),
+        desired: count(see.desired),
+        available: count(see.available),
+        detail: told.detail,
+        needs: answer.needs,
+        want: answer.want,
+    }
 }
 
-/// Rows 5a to 10.
-fn none_wanted(see: &Inputs<'_, '_>) -> Answer {
-    const STOPPING: (Status, &str) = (Status::Offline, "stopping");
-    const STOPPED: (Status, &str) = (Status::Offline, "stopped");
-    const UNVERIFIED: (Status, &str) = (Status::Offline, "stopped-unverified");
-
-    let (rule, (status, reason)) = if see.create_error || see.nothing_ever(NOTHING_PERSISTS_MS) {
-        let rule = "5a frozen";
-        if see.unread() != Want::Nothing || see.sets_left() || see.live_pods() {
-            (rule, STOPPING)
-        } else if !see.pods_readable() {
-            (rule, UNVERIFIED)
-        } else {
-            (rule, STOPPED)
-        }
-    } else if !see.observed {
-        // Whether it is row 5a depends on what is there beside it.
-        let want = if see.never_observed { see.unread() } else { Want::Nothing };
-        return ("6 unobserved", STOPPING.0, STOPPING.1, want);
-    } else if see.replicas > 0 || see.terminating.is_some_and(|count| count > 0) || see.sets_left() {
-        return ("7 replicas left", STOPPING.0, STOPPING.1, Want::Nothing);
-    } else if see.live_pods() {
-        ("8 pods left", STOPPING)
-    } else if !see.pods_readable() && (see.terminating.is_none() || !see.sets_readable()) {
-        ("9 unverified", UNVERIFIED)
-    } else {
-        ("10 stopped", STOPPED)
-    };
-    (rule, status, reason, see.unread())
+/// It is where it was asked to be, or will not get there by itself.
+fn is_settled(status: Status, reason: &str) -> bool {
+    match status {
+        Status::Running => reason != "partial",
+        Status::Offline => !matches!(reason, "stopping" | "deleting"),
+        Status::Failed | Status::Missing => true,
+        Status::Creating | Status::Unknown => false,
+    }
 }
 
-/// Rows 11a to 19. Row 15 and the reasons of Pods need more of a Pod than is looked at yet.
-fn some_wanted(see: &Inputs<'_, '_>) -> Answer {
-    if !see.observed && see.create_error {
-        let lasting = see.stuck_for_ms >= ERROR_PERSISTS_MS || see.single && see.never_observed;
-        return if lasting {
-            ("11a rollout error", Status::Failed, "rollout-error", Want::Nothing)
-        } else {
-            ("11a rollout error", Status::Creating, "unobserved", Want::Nothing)
-        };
-    }
-    if !see.observed {
-        return ("11b unobserved", Status::Creating, "unobserved", Want::Nothing);
-    }
-    if let Some(failed) = see.progress_failed {
-        if see.since_write_ms.is_some_and(|ms| ms < STALE_DEADLINE_MS) {
-            return ("12 progress", Status::Creating, "rollout", Want::Nothing);
-        }
-        let reason = if see.rejected() { "replica-failure" } else { failed };
-        return ("12 progress", Status::Failed, reason, see.unread_sets());
-    }
-    if see.all_available() {
-        let reason = if see.paused { "paused" } else { "available" };
-        return ("13 available", Status::Running, reason, see.unread_sets());
-    }
-    if see.replica_failure() {
-        let (status, reason) =
-            if see.rejected() { (Status::Failed, "replica-failure") } else { (Status::Creating, "rollout") };
-        return ("14 replica failure", status, reason, see.unread_sets());
-    }
-    if see.paused && see.no_newest_set() {
-        return ("16 paused", Status::Failed, "paused", Want::Nothing);
-    }
-    if see.available >= 1 && see.available < see.desired && see.newest_serves() == Some(true) {
-        return ("17 partial", Status::Running, "partial", see.unread_sets());
-    }
-    if see.available >= 1 && see.newest_serves() == Some(false) {
-        return ("18 rollout", Status::Creating, "rollout", see.unread_sets());
-    }
-    ("19 starting", Status::Creating, "starting", see.unread_sets())
+fn count(number: i64) -> u32 {
+    u32::try_from(number.max(0)).unwrap_or(u32::MAX)
 }
 
 impl Verdict {
@@ -271,7 +212,7 @@ fn image(deployment: &Deployment<'_>) -> Option<String> {
 /// A workload that is not there for us.
 #[must_use]
 pub fn missing(target: &Target, reason: &str, message: String) -> Workload {
-    let rule = if reason == "not-owned" { "3 not owned" } else { "2 not found" };
+    let rule = if reason == "not-owned" { table::NOT_OWNED } else { table::NOT_FOUND };
     Workload {
         kind: "Deployment".to_owned(),
         name: target.name.clone(),
@@ -289,7 +230,7 @@ pub fn unknown(target: &Target, reason: &str, message: String) -> Workload {
         kind: "Deployment".to_owned(),
         name: target.name.clone(),
         message: Some(message),
-        rule: "1 no answer".to_owned(),
+        rule: table::NO_ANSWER.to_owned(),
         ..Workload::named(target.id(), Status::Unknown, reason)
     }
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::text::{Labels, Text};
+use crate::time::milliseconds;
 
 /// Metadata, as far as somebody looks at it.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -44,6 +45,12 @@ impl Meta<'_> {
     #[must_use]
     pub fn is_controlled_by(&self, uid: &str) -> bool {
         self.controller().is_some_and(|owner| owner.uid == uid)
+    }
+
+    /// When it was made by the server's clock, in milliseconds of the Unix epoch.
+    #[must_use]
+    pub fn created_ms(&self) -> Option<u64> {
+        self.creation_timestamp.as_deref().and_then(milliseconds)
     }
 
     /// Deletion is under way.

@@ -40,6 +40,18 @@ impl Pod<'_> {
         self.spec.node_name.as_deref().filter(|node| !node.is_empty())
     }
 
+    /// This init container is a sidecar: it runs beside the containers, and the Pod does not wait for its end.
+    #[must_use]
+    pub fn is_sidecar(&self, container: &str) -> bool {
+        self.spec.init_containers.iter().any(|init| init.name == container && init.restart_policy == "Always")
+    }
+
+    /// The condition of this type.
+    #[must_use]
+    pub fn condition(&self, kind: &str) -> Option<&Condition<'_>> {
+        self.status.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
     /// Its containers can still run: neither phase at the end. One that is being deleted counts.
     #[must_use]
     pub fn is_live(&self) -> bool {
@@ -49,8 +61,8 @@ impl Pod<'_> {
     /// It is ready to serve and not on its way out.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        let ready = |condition: &Condition<'_>| condition.kind == "Ready" && condition.status == "True";
-        !self.metadata.is_deleting() && self.is_live() && self.status.conditions.iter().any(ready)
+        let ready = self.condition("Ready").is_some_and(|condition| condition.status == "True");
+        ready && !self.metadata.is_deleting() && self.is_live()
     }
 }
 
@@ -58,6 +70,15 @@ impl Pod<'_> {
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
 struct PlacedSpec<'a> {
     node_name: Option<Text<'a>>,
+    #[serde(deserialize_with = "super::nullable")]
+    init_containers: Vec<InitContainer<'a>>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct InitContainer<'a> {
+    name: Text<'a>,
+    restart_policy: Text<'a>,
 }
 
 /// What the kubelet last wrote about a Pod.
@@ -87,9 +108,14 @@ pub struct PodStatus<'a> {
 pub struct ContainerStatus<'a> {
     /// Its name.
     pub name: Text<'a>,
-    /// Its probe says so.
+    /// What it runs.
+    pub image: Text<'a>,
+    /// It serves; of an init container: it ended well.
     #[serde(deserialize_with = "super::nullable")]
     pub ready: bool,
+    /// It runs and has passed its startup probe.
+    #[serde(deserialize_with = "super::nullable")]
+    pub started: bool,
     /// How often it was started again.
     #[serde(deserialize_with = "super::nullable")]
     pub restart_count: i64,
