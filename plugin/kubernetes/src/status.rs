@@ -16,9 +16,9 @@ use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
 
 use crate::api::{Deployment, Pod, ReplicaSet};
 use crate::id::Target;
-use inputs::Inputs;
 pub use advice::advice;
 pub use evidence::evidence;
+use inputs::Inputs;
 pub use words::blocker;
 
 /// Something beside the Deployment itself.

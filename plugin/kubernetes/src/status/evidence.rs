@@ -86,9 +86,7 @@ fn place(pod: &Pod<'_>) -> String {
 fn state(status: &ContainerStatus<'_>) -> String {
     let words = match (&status.state.waiting, &status.state.terminated) {
         (Some(waiting), _) => with("waiting".to_owned(), &waiting.reason, &waiting.message),
-        (None, Some(ended)) => {
-            with(format!("ended with exit code {}", ended.exit_code), &ended.reason, &ended.message)
-        }
+        (None, Some(ended)) => with(format!("ended with exit code {}", ended.exit_code), &ended.reason, &ended.message),
         (None, None) => format!("running, {}", if status.ready { "ready" } else { "not ready" }),
     };
     let last = match &status.last_state.terminated {

@@ -253,8 +253,7 @@ fn available(see: &Inputs<'_, '_>) -> Option<Answer> {
 
 /// Clears by itself when the cause goes.
 fn replica_failure(see: &Inputs<'_, '_>) -> Option<Answer> {
-    let (status, reason) =
-        if see.replica_failure()? { (Failed, "replica-failure") } else { (Creating, "rollout") };
+    let (status, reason) = if see.replica_failure()? { (Failed, "replica-failure") } else { (Creating, "rollout") };
     Some(Answer::sure(status, reason).needs(see.unread_sets()))
 }
 

@@ -248,7 +248,9 @@ impl Finding<'_> {
                 "" => format!("{subject} is not ready yet"),
                 _ => format!("{subject} waits ({cause})"),
             },
-            (Some(_), _) if matches!(cause, "ImagePullBackOff" | "ErrImagePull" | "InvalidImageName" | "ErrImageNeverPull") => {
+            (Some(_), _)
+                if matches!(cause, "ImagePullBackOff" | "ErrImagePull" | "InvalidImageName" | "ErrImageNeverPull") =>
+            {
                 format!("{subject} cannot get its image ({cause})")
             }
             (Some(_), _) if self.cannot_start() => format!("{subject} cannot be started ({cause})"),

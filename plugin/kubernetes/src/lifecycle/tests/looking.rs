@@ -16,7 +16,10 @@ fn discover(places: &[&str]) -> Call {
 #[case::deleting(
     1, json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}), Status::Offline, "deleting", "4 deleting", &["GET web"]
 )]
-#[case::unobserved(1, json!({"metadata": {"generation": 2}}), Status::Creating, "unobserved", "11b unobserved", &["GET web"])]
+// Whether an older revision serves is only told by the ReplicaSets.
+#[case::unobserved(
+    1, json!({"metadata": {"generation": 2}}), Status::Creating, "unobserved", "11b unobserved", &["GET web", "LIST replicasets"]
+)]
 #[case::not_ours(
     1, json!({"metadata": {"labels": {"workload-provider/owner": "you"}}}), Status::Missing, "not-owned", "3 not owned", &["GET web"]
 )]

@@ -66,7 +66,10 @@ fn a_crash_within_the_settling_time_is_no_start() {
     });
     let fault = run.fault(WEB).unwrap();
     assert_eq!(fault.kind, FaultKind::Timeout);
-    assert_eq!(fault.message, "timed out after 20s: 0 of 1 replica available");
+    assert_eq!(
+        fault.message,
+        "timed out after 20s: 0 of 1 replica available; pod web-abc-0 on node node-1 is not ready yet"
+    );
 }
 
 #[rstest]
@@ -74,7 +77,8 @@ fn a_crash_within_the_settling_time_is_no_start() {
     json!({"status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-abc\" has timed out progressing."}]}}),
     "deadline-exceeded",
-    "default/web does not start: 0 of 1 replica available; ReplicaSet \"web-abc\" has timed out progressing"
+    "default/web does not start: 0 of 1 replica available; pod web-abc-0 on node node-1 is not ready yet; ReplicaSet \
+     \"web-abc\" has timed out progressing"
 )]
 #[case::quota(
     json!({"status": {"replicas": 0, "conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
@@ -103,7 +107,10 @@ fn a_slow_one_ends_with_the_last_thing_known() {
     let run = drive(start(), |asked| world.answer(asked));
     let fault = run.fault(WEB).unwrap();
     assert_eq!((fault.kind, run.now), (FaultKind::Timeout, 300_000));
-    assert_eq!(fault.message, "timed out after 5m0s: 0 of 3 replicas available");
+    assert_eq!(
+        fault.message,
+        "timed out after 5m0s: 0 of 3 replicas available; pod web-abc-0 on node node-1 is not ready yet"
+    );
     // One look every five seconds, whatever the watch says: the Deployment, its ReplicaSets and their Pods.
     assert!((170..190).contains(&reads(&run)), "{} reads", reads(&run));
 }

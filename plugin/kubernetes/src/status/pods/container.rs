@@ -54,12 +54,7 @@ impl<'b> Finding<'b> {
         self
     }
 
-    fn waiting(
-        mut self,
-        status: &'b ContainerStatus<'_>,
-        waiting: &'b Ended<'_>,
-        last: Option<&'b Ended<'_>>,
-    ) -> Self {
+    fn waiting(mut self, status: &'b ContainerStatus<'_>, waiting: &'b Ended<'_>, last: Option<&'b Ended<'_>>) -> Self {
         let reason = &*waiting.reason;
         let mut message = &*waiting.message;
         self.signal = match reason {
