@@ -27,8 +27,11 @@ use crate::request;
 /// How often a failing read is tried when nothing waits for better times.
 pub const TRIES: u32 = 3;
 
-/// Between these tries, in milliseconds: all within two seconds, counting answers that come at once.
+/// Between these tries, in milliseconds.
 const RETRY_MS: [u64; 2] = [300, 900];
+
+/// No try begins later than so long after the first: whoever looks is not kept waiting by a server that is silent.
+const TRIES_MS: u64 = 2_000;
 
 /// How long such a retry waits at most because the server said so.
 const RETRY_LIMIT_MS: u64 = 1_500;
@@ -89,6 +92,7 @@ pub async fn get(cx: &Cx, target: &Target) -> Result<Sight, Trouble> {
 pub async fn retry<T, F: Future<Output = Result<T, Trouble>>>(cx: &Cx, read: impl Fn() -> F) -> Result<T, Trouble> {
     let mut pauses = RETRY_MS.iter();
     let mut tries = 0;
+    let last_ms = cx.now().saturating_add(TRIES_MS);
     loop {
         tries += 1;
         let trouble = match read().await {
@@ -96,7 +100,8 @@ pub async fn retry<T, F: Future<Output = Result<T, Trouble>>>(cx: &Cx, read: imp
             Err(trouble) => trouble,
         };
         let pause = pauses.next().copied().unwrap_or_default().max(trouble.retry_after_ms.unwrap_or(0));
-        if tries >= TRIES || !trouble.is_passing() || pause > RETRY_LIMIT_MS {
+        let late = cx.now().saturating_add(pause) > last_ms;
+        if tries >= TRIES || !trouble.is_passing() || pause > RETRY_LIMIT_MS || late {
             return Err(trouble);
         }
         if cx.sleep(pause).await.is_err() {

@@ -3,7 +3,7 @@
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Spec, StopReason, fault};
 
 use super::case::is_hopeless;
-use crate::answer::{Action, Class, Trouble, classify};
+use crate::answer::{Action, Class, Trouble, body, classify};
 use crate::api::{Deployment, Object, annotation};
 use crate::create::{New, plan};
 use crate::ownership::{Owned, owned};
@@ -70,7 +70,12 @@ enum Found {
 /// Reads what there is under the name. It goes on in spite of a stop: something may have been made.
 async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
     let action = Action::on("get", &new.target);
-    let read = retry(cx, || async { classify(&action, cx.http(request::get(&new.target)).await) });
+    let read = retry(cx, || async {
+        let response = classify(&action, cx.http(request::get(&new.target)).await)?;
+        // Only an object of this name says that another one is there.
+        let decoded = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name).map(|_| ());
+        body(&action, response.status, decoded).map(|()| response)
+    });
     match cx.cleanup(read).await {
         Ok(response) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
             match made(cx, new, &response.bytes, response.date_ms) {
@@ -81,8 +86,8 @@ async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
         Ok(_) => Ok(Found::Another),
         Err(trouble) if trouble.class == Class::Missing => Ok(Found::Nothing),
         Err(trouble) => {
-            let words = format!("{} may or may not have been created: {}", new.target.id(), trouble.words());
-            Err(fault(trouble.fault().kind, words))
+            let message = format!("{} may or may not have been created: {}", new.target.id(), trouble.words());
+            Err(Fault { message, ..trouble.fault() })
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Writes: each decided on a look, tried again only after another one.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use workload_guest::{Fault, FaultKind, Request, fault};
 
 use super::waiting::is_hopeless;
@@ -15,6 +18,18 @@ const REWRITE_MS: u64 = 10;
 
 /// The longest of these pauses.
 const REWRITE_LIMIT_MS: u64 = 1_000;
+
+/// What the server answers a write with: an object, or of a deletion a `Status`.
+fn is_object(answer: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Header<'a> {
+        #[serde(borrow)]
+        kind: Cow<'a, str>,
+    }
+
+    serde_json::from_slice(answer)
+        .is_ok_and(|header: Header<'_>| matches!(&*header.kind, "Scale" | "Deployment" | "Status"))
+}
 
 /// How a write ended.
 pub(in crate::lifecycle) enum Written {
@@ -56,7 +71,9 @@ impl Case {
             return Err(fault(FaultKind::Conflict, words));
         }
         let mut trouble = match classify(action, self.cx.http(request).await) {
-            Ok(response) => return Ok(Ok(Written::Done(response.bytes))),
+            Ok(response) if is_object(&response.bytes) => return Ok(Ok(Written::Done(response.bytes))),
+            // Nobody knows what was done: what is between may say 200 to anything, or lose the server's words.
+            Ok(response) => Trouble::malformed(action, response.status),
             Err(trouble) => trouble,
         };
         // A webhook sees the object and may quote it.

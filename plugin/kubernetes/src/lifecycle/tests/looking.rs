@@ -262,3 +262,15 @@ fn a_list_and_a_status_agree() {
         assert_eq!(told(listed), told(&looked), "{over}");
     }
 }
+
+/// All tries of a read are within two seconds, so one that a server was silent about for longer has had its tries.
+#[rstest]
+#[case::silent(30_000, 1)]
+#[case::slow(900, 2)]
+#[case::at_once(0, 3)]
+fn a_look_does_not_wait_for_a_silent_server(#[case] silent_ms: u64, #[case] tries: usize) {
+    let run = drive(status(), |_| Reply::After(silent_ms, Box::new(Reply::Fail(Failure::Timeout))));
+    let workload = run.outcome(WEB).unwrap().workload.clone().unwrap();
+    assert_eq!((workload.status, &*workload.reason), (Status::Unknown, "unreachable"));
+    assert_eq!(words(&run), vec!["GET web"; tries]);
+}

@@ -68,6 +68,17 @@ fn an_uncertain_answer_is_looked_into(
     }
 }
 
+/// What is between answers everything with a page.
+#[test]
+fn a_page_is_no_other_deployment() {
+    let run = drive(create(), |_| text(200, "<html>please log in</html>"));
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Malformed);
+    assert!(fault.message.starts_with("default/web may or may not have been created: "), "{}", fault.message);
+    assert!(fault.detail.contains(&("reason".to_owned(), "malformed".to_owned())), "{:?}", fault.detail);
+    assert_eq!(words(&run), ["POST", "GET web", "GET web", "GET web"]);
+}
+
 #[rstest]
 #[case::exists(refused(409, "AlreadyExists", "web"), FaultKind::Conflict, "there is a Deployment default/web already")]
 #[case::no_namespace(

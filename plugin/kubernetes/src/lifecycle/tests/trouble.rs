@@ -35,6 +35,9 @@ fn first_write(call: Call, desired: i64, took_effect: bool, reply: &Reply) -> Ru
 #[case::internal(text(500, "oh"))]
 #[case::unavailable(text(503, "oh"))]
 #[case::gateway(text(504, "oh"))]
+#[case::page(text(200, "<html>please log in</html>"))]
+#[case::other_json(answer(200, json!({"message": "ok"})))]
+#[case::words_lost(text(200, ""))]
 fn after_an_uncertain_write_a_read_comes_first(#[case] reply: Reply) {
     for took_effect in [true, false] {
         for (call, desired, word) in
