@@ -55,15 +55,13 @@ impl Upstream for InProcess {
     fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
         let InProcess { handler, limits } = self.clone();
         async move {
+            let failure = |trouble: Trouble| trouble.failure;
             let mut sent = bare(&request);
-            *sent.uri_mut() = request
-                .target
-                .parse()
-                .map_err(|_| Trouble::new(Failure::Denied, "no target of this server").failure)?;
+            let target = request.target.parse();
+            *sent.uri_mut() = target.map_err(|_| failure(Trouble::new(Failure::Denied, "no target of this server")))?;
             let response = tokio::time::timeout(limits.headers, handler.answer(sent)).await;
-            let response = response.map_err(|_| Trouble::new(Failure::Timeout, "no answer in time").failure)??;
-            answer::receive(response, Reception::of(&request, &limits, Vec::new(), None))
-                .map_err(|trouble| trouble.failure)
+            let response = response.map_err(|_| failure(Trouble::new(Failure::Timeout, "no answer in time")))??;
+            answer::receive(response, Reception::of(&request, &limits, Vec::new(), None)).map_err(failure)
         }
         .boxed()
     }

@@ -100,15 +100,9 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
-        let digits = || -> Option<u8> {
-            let [high, low] = [rest.next()?, rest.next()?].map(|digit| char::from(digit).to_digit(16));
-            u8::try_from(high? * 16 + low?).ok()
-        };
+        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16)).expect("two digits follow");
         match byte {
-            b'%' => {
-                let mut digits = digits;
-                bytes.push(digits().expect("two digits follow"))
-            }
+            b'%' => bytes.push(u8::try_from(digit() * 16 + digit()).expect("two digits are a byte")),
             b'+' => bytes.push(b' '),
             byte => bytes.push(byte),
         }

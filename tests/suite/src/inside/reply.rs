@@ -93,7 +93,7 @@ impl Reply {
 
     /// The events of a watch, each so long after the one before; then it ends in good order.
     pub fn watch(events: impl IntoIterator<Item = (Duration, Value)>) -> Reply {
-        Reply::head(200, "application/json", lines(events).boxed())
+        Reply::head(200, "application/json", lines(events))
     }
 
     /// The same; then nothing comes any more.
@@ -157,14 +157,13 @@ impl Reply {
     }
 }
 
-fn lines(
-    events: impl IntoIterator<Item = (Duration, Value)>,
-) -> impl futures_util::Stream<Item = Result<Bytes, Ended>> {
+fn lines(events: impl IntoIterator<Item = (Duration, Value)>) -> BoxStream<'static, Result<Bytes, Ended>> {
     let events: Vec<_> = events.into_iter().collect();
-    stream::iter(events).then(|(after, event)| async move {
+    let lines = stream::iter(events).then(|(after, event)| async move {
         if !after.is_zero() {
             tokio::time::sleep(after).await;
         }
         Ok(Bytes::from(format!("{event}\n")))
-    })
+    });
+    lines.boxed()
 }
