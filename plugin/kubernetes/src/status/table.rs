@@ -2,7 +2,7 @@
 //!
 //! `docs/status.md` shows the same rows to a reader; a test compares the two.
 
-use workload_guest::Status::{self, Creating, Failed, Missing, Offline, Running, Unknown};
+use workload_guest::Status::{self, Creating, Failed, Offline, Running, Unknown};
 
 use super::Want;
 use super::inputs::Inputs;
@@ -72,8 +72,8 @@ pub(super) const UNSEEN: [(&str, &[(Status, &str)]); 3] = [
             (Unknown, "malformed"),
         ],
     ),
-    (NOT_FOUND, &[(Missing, "not-found")]),
-    (NOT_OWNED, &[(Missing, "not-owned")]),
+    (NOT_FOUND, &[(Status::Missing, "not-found")]),
+    (NOT_OWNED, &[(Status::Missing, "not-owned")]),
 ];
 
 /// All others. The first that holds gives the answer, and the last always does.

@@ -266,7 +266,7 @@ impl Finding<'_> {
     }
 
     /// It did not come to the point where it could end by itself.
-    fn cannot_start(&self) -> bool {
+    pub fn cannot_start(&self) -> bool {
         let start = |word: &str| matches!(word, "RunContainerError" | "StartError" | "ContainerCannotRun");
         self.cause.starts_with("CreateContainer") || start(self.cause) || start(self.ended)
     }
@@ -312,13 +312,14 @@ pub(super) fn times(count: i64) -> String {
 
 /// What a condition says.
 pub(super) fn said(condition: &Condition<'_>) -> String {
-    if condition.message.is_empty() {
-        condition.reason.to_string()
-    } else {
-        sentence(condition.message.trim_end_matches('.'))
-    }
+    if condition.message.is_empty() { condition.reason.to_string() } else { clause(&condition.message) }
+}
+
+/// A sentence of the server's as a part of ours.
+fn clause(text: &str) -> String {
+    sentence(text.trim_end().trim_end_matches('.'))
 }
 
 fn with_message(words: String, message: &str) -> String {
-    if message.is_empty() { words } else { format!("{words}: {}", sentence(message.trim_end_matches('.'))) }
+    if message.is_empty() { words } else { format!("{words}: {}", clause(message)) }
 }

@@ -19,6 +19,7 @@ pub(super) fn read(items: &[Value]) -> Given {
 }
 
 /// A look at what was given.
+#[derive(Debug)]
 pub(super) struct Look {
     pub deployment: Value,
     pub sets: Given,
