@@ -259,7 +259,7 @@ fn a20_stopped_is_never_running() {
 #[test]
 fn a21_a_terminating_pod_does_not_hold_the_new_one_back() {
     let leaving = both(both(ready_pod(), ending()), json!({"metadata": {"name": "web-1-b", "uid": "p2"}}));
-    let only = starting(json!({})).with(&[unavailable_set()], &[leaving.clone()]);
+    let only = starting(json!({})).with(&[unavailable_set()], std::slice::from_ref(&leaving));
     expect(&only, "19", "creating", "starting");
     let both_there = Look::at(deployment(json!({}))).with(&[set(json!({}))], &[leaving, ready_pod()]);
     expect(&both_there, "13", "running", "available");
@@ -288,7 +288,7 @@ fn a23_pods_are_told_by_their_owners_not_by_labels() {
         "ownerReferences": [{"kind": "ReplicaSet", "uid": "r9", "controller": true}]}}),
     );
     let sets = [empty_set(), foreign_set];
-    expect(&Look::at(none(json!({}))).with(&sets, &[foreign.clone()]), "10", "offline", "stopped");
+    expect(&Look::at(none(json!({}))).with(&sets, std::slice::from_ref(&foreign)), "10", "offline", "stopped");
     let doomed = both(foreign, crash_loop());
     let foreign_doomed = both(doomed, json!({"metadata": {"ownerReferences": [{"uid": "r9", "controller": true}]}}));
     expect(&starting(json!({})).with(&[unavailable_set()], &[foreign_doomed]), "19", "creating", "starting");

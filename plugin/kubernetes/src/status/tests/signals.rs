@@ -117,6 +117,7 @@ const NO_FILE: &str = "exec: \"/nope\": stat /nope: no such file or directory";
 )]
 #[case::start_message_of_last(after("RunContainerError", "StartError", NO_FILE, 0), "failed", "config-error")]
 #[case::start_ended(container(json!({"state": {"terminated": {"exitCode": 128, "reason": "StartError", "message": NO_FILE}}})), "failed", "config-error")]
+#[case::start_other_after_an_end(after("RunContainerError", "Error", NO_FILE, 0), "creating", "pod-error")]
 #[case::said_by_the_process_itself(after("CrashLoopBackOff", "Error", NO_FILE, 1), "creating", "pod-error")]
 // Init containers.
 #[case::init_crash_early(init(json!({"restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}}})), "creating", "pod-error")]
@@ -191,6 +192,10 @@ fn refused(#[case] count: usize, #[case] why: &str, #[case] ago_ms: u64, #[case]
     let pods: Vec<Value> = (0..count).map(refused).collect();
     let look = Look::at(unavailable(json!({}))).with(&[unavailable_set()], &pods).server_ms(MADE_MS + ago_ms);
     assert_eq!(answer(&look), (status, reason));
+    let deleted = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
+    let ended: Vec<Value> = pods.iter().map(|pod| both(pod.clone(), deleted.clone())).collect();
+    let by_hand = Look::at(unavailable(json!({}))).with(&[unavailable_set()], &ended).server_ms(MADE_MS + ago_ms);
+    assert_eq!(answer(&by_hand).0, "creating", "somebody deleted them");
     let serving = Look::at(deployment(json!({}))).with(&[set(json!({}))], &pods).server_ms(MADE_MS + ago_ms);
     assert_eq!(answer(&serving), ("running", "available"));
     if status == "failed" {
@@ -207,7 +212,7 @@ fn a_lost_node_is_not_available_and_not_stopped() {
     let starting = look(lost.clone()).decide();
     assert_eq!((starting.rule, starting.reason), ("19 starting", "starting"));
     assert!(starting.message.ends_with("its node is probably lost"), "{}", starting.message);
-    let stopping = Look::at(none(json!({}))).with(&[empty_set()], &[lost.clone()]).decide();
+    let stopping = Look::at(none(json!({}))).with(&[empty_set()], std::slice::from_ref(&lost)).decide();
     assert_eq!((stopping.rule, stopping.reason, stopping.settled), ("8 pods left", "stopping", false));
     assert!(stopping.message.ends_with("its node is probably lost"), "{}", stopping.message);
     let unobserved = json!({"metadata": {"generation": 2}});
@@ -318,4 +323,25 @@ fn an_old_pod_in_the_way_is_named() {
     let want =
         "0 of 1 replica available; an older revision still has to end: pod web-0-a on node n1 is ending, held by x/y";
     assert_eq!((verdict.rule, &*verdict.message), ("19 starting", want));
+}
+
+/// The same look without what makes it certain.
+#[rstest]
+#[case::ends_in_good_order(json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:30Z"}}), "is ending")]
+#[case::nothing_known_of_its_containers(json!({"status": {"containerStatuses": []}}), "is still there")]
+#[case::a_container_is_not_ready(json!({"status": {"containerStatuses": [{"name": "main", "ready": false}]}}), "is still there")]
+#[case::a_reason_is_given(json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "PodCompleted"}]}}), "is still there")]
+fn a_node_is_not_lost(#[case] over: Value, #[case] words: &str) {
+    let lost = both(ready_pod(), json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}));
+    let look = Look::at(none(json!({}))).with(&[empty_set()], &[both(lost, over)]).server_ms(MADE_MS);
+    assert_eq!(look.decide().message, format!("no replica is wanted, but pod web-1-a on node n1 {words}"));
+}
+
+/// One that runs is of more interest than one that waits for its turn.
+#[test]
+fn what_waits_for_its_turn_is_told_last() {
+    let states = json!([{"name": "a", "state": {"waiting": {"reason": "PodInitializing"}}}, {"name": "b", "state": {"running": {}}}]);
+    let pod = pod(json!({"status": {"phase": "Pending", "initContainerStatuses": states}}));
+    let want = "0 of 1 replica available; init container b of pod web-1-a on node n1 still runs";
+    assert_eq!(look(pod).decide().message, want);
 }
