@@ -1,0 +1,10 @@
+//! Cases from public bug reports of other programs, by number: what was answered wrong there must not be here. Each runs
+//! through the real component in the host, against a server that shows exactly the case. What the table of states says of
+//! them is also tested in the provider, without a host.
+
+mod findings;
+mod lists;
+mod moving;
+mod states;
+mod transport;
+mod writes;
