@@ -1,6 +1,7 @@
 //! Cases from public bug reports of other programs, by number: what was answered wrong there must not be here. Each runs
 //! through the real component in the host, against a server that shows exactly the case. What the table of states says of
 //! them is also tested in the provider, without a host.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
 
 mod findings;
 mod lists;
