@@ -208,6 +208,11 @@ impl Inside {
         self.requests().iter().filter(|asked| asked.verb == verb && asked.path.ends_with(path)).count()
     }
 
+    /// What was answered so far, with its code, in the order in which the server did: that in which writes took effect.
+    pub fn answered(&self) -> Vec<(Asked, u16)> {
+        self.shared.wire.answered()
+    }
+
     /// The requests that change something.
     pub fn writes(&self) -> Vec<Asked> {
         self.requests().into_iter().filter(Asked::writes).collect()

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use kube_emulator::call::User;
+use kube_emulator::resource::{DEPLOYMENTS, PODS, REPLICA_SETS};
 use kube_emulator::scenario::Scenario;
+use kube_emulator::store::Key;
 use kube_emulator::{Emulator, Options, Running};
 use serde_json::{Value, json};
 
@@ -86,36 +88,35 @@ impl Emulated {
     }
 
     /// A Deployment of `ns`, if there is one.
-    pub async fn deployment(&self, name: &str) -> Option<Value> {
-        match self.try_ask("GET", &deployments(name), "", &Value::Null).await {
-            (200, object) => Some(object),
-            (404, _) => None,
-            (code, body) => panic!("{code} {body}"),
-        }
+    pub fn deployment(&self, name: &str) -> Option<Value> {
+        let object = self.emulator.state().store.get(&Key::new(&DEPLOYMENTS, NS, name));
+        object.map(|object| object.value())
     }
 
     /// What is wanted of a Deployment, if there is one.
-    pub async fn replicas(&self, name: &str) -> Option<u64> {
-        let deployment = self.deployment(name).await?;
-        deployment["spec"]["replicas"].as_u64()
+    pub fn replicas(&self, name: &str) -> Option<u64> {
+        self.deployment(name)?["spec"]["replicas"].as_u64()
     }
 
     /// All objects of a kind in `ns`, by its plural: `deployments`, `replicasets`, `pods`.
-    pub async fn all(&self, plural: &str) -> Vec<Value> {
-        let api = if plural == "pods" { "/api/v1" } else { "/apis/apps/v1" };
-        let list = self.ask("GET", &format!("{api}/namespaces/{NS}/{plural}"), "", &Value::Null).await;
-        list["items"].as_array().expect("a list").clone()
+    pub fn all(&self, plural: &str) -> Vec<Value> {
+        let resource = match plural {
+            "deployments" => &DEPLOYMENTS,
+            "replicasets" => &REPLICA_SETS,
+            "pods" => &PODS,
+            other => panic!("nobody looks at {other} here"),
+        };
+        self.emulator.state().store.all(resource, Some(NS)).iter().map(|object| object.value()).collect()
     }
 
     /// Waits until the condition holds of a Deployment of `ns`, or of `null` when there is none.
     pub async fn until(&self, name: &str, condition: impl Fn(&Value) -> bool) -> Value {
+        let mut news = self.emulator.state().store.news(&DEPLOYMENTS);
         loop {
-            let news = self.emulator.state().store.any_news();
-            let now = self.deployment(name).await.unwrap_or_default();
+            let now = self.deployment(name).unwrap_or_default();
             if condition(&now) {
                 return now;
             }
-            let mut news = news;
             news.changed().await.expect("the store is there");
         }
     }

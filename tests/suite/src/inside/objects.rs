@@ -48,15 +48,16 @@ pub fn template(revision: u32) -> Value {
     })
 }
 
-/// What is sent to make a Deployment of this name that is ours, with one replica.
+/// What is sent to make a Deployment of this name that is ours, with one replica. It selects its Pods by our labels, as what
+/// the provider makes does.
 pub fn template_of_deployment(name: &str, ns: &str) -> Value {
-    let selector = json!({"app": name});
+    let labels = labels(name, ns);
     let mut template = template(1);
-    merge(&mut template, &json!({"metadata": {"labels": selector}}));
+    merge(&mut template, &json!({"metadata": {"labels": labels}}));
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": ns, "labels": labels(name, ns)},
-        "spec": {"replicas": 1, "selector": {"matchLabels": selector}, "template": template},
+        "metadata": {"name": name, "namespace": ns, "labels": labels},
+        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
     })
 }
 

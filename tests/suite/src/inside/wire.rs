@@ -57,6 +57,7 @@ struct Shared {
     server: Server,
     began: Instant,
     asked: Mutex<Vec<Asked>>,
+    answered: Mutex<Vec<(usize, u16)>>,
     gate: Mutex<Option<Gates>>,
     managers: AtomicUsize,
 }
@@ -72,6 +73,7 @@ impl Wire {
             server,
             began: Instant::now(),
             asked: Mutex::default(),
+            answered: Mutex::default(),
             gate: Mutex::default(),
             managers: AtomicUsize::new(1),
         };
@@ -87,7 +89,14 @@ impl Wire {
         lock(&self.shared.asked).clone()
     }
 
+    pub(super) fn answered(&self) -> Vec<(Asked, u16)> {
+        let asked = self.requests();
+        let answered = lock(&self.shared.answered).clone();
+        answered.into_iter().filter_map(|(number, code)| Some((asked.get(number)?.clone(), code))).collect()
+    }
+
     pub(super) fn forget(&self) {
+        lock(&self.shared.answered).clear();
         lock(&self.shared.asked).clear();
     }
 
@@ -143,6 +152,9 @@ impl Handler for Wire {
             let asked = shared.record(Asked::of(&request, by, shared.began.elapsed()));
             shared.hold(Point::Asked, &asked).await;
             let answer = shared.exchange(&asked, request).await;
+            if let Ok(response) = &answer {
+                lock(&shared.answered).push((asked.number, response.status().as_u16()));
+            }
             shared.hold(Point::Answered, &asked).await;
             answer
         }

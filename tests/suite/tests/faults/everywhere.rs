@@ -1,6 +1,5 @@
 //! Every fault at every request of every operation, once and from there on for ever.
 
-mod class;
 mod operation;
 
 use std::time::Duration;
@@ -11,7 +10,7 @@ use rstest::rstest;
 use workload_host::model::{Fault, FaultKind};
 use workload_suite::inside::{Asked, Inside, paused};
 
-use class::{CLASSES, Class, End, Role};
+use crate::class::{CLASSES, Class, End, Role};
 use operation::{After, Operation};
 
 /// How long an operation is given: more than one request without an answer takes, and several waits.

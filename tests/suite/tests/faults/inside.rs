@@ -19,9 +19,9 @@ fn a_whole_life_on_the_emulator() {
         assert_eq!(word(&inside.status(&[APP]).await, APP), "running available");
         assert_eq!(inside.discover(&[]).await.emitted.len(), 1);
         assert_eq!(word(&inside.stop(&[APP]).await, APP), "stopped");
-        assert_eq!(inside.cluster().replicas("app").await, Some(0));
+        assert_eq!(inside.cluster().replicas("app"), Some(0));
         assert_eq!(word(&inside.delete(&[APP]).await, APP), "deleted");
-        assert_eq!(inside.cluster().all("pods").await, Vec::<serde_json::Value>::new());
+        assert_eq!(inside.cluster().all("pods"), Vec::<serde_json::Value>::new());
         let writes: Vec<_> = inside.writes().iter().map(|asked| asked.word()).collect();
         assert_eq!(writes, ["POST deployments", "PATCH app/scale", "DELETE app"]);
     });

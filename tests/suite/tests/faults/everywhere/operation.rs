@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use workload_host::Report;
-use workload_host::model::{FaultKind, OutcomeWord, Status};
+use workload_host::model::{OutcomeWord, Status};
 use workload_suite::inside::{Inside, outcome};
 
-use super::class::End;
+use crate::class::End;
 
 const APP: &str = "ns/app";
 
@@ -98,7 +98,7 @@ impl Operation {
 
     /// What is there now. `before` is what it began with.
     pub async fn after(self, inside: &Inside, before: Option<Value>) -> After {
-        let deployment = inside.cluster().deployment("app").await;
+        let deployment = inside.cluster().deployment("app");
         let generation = |object: &Option<Value>| object.as_ref().map_or(0, |o| number(&o["metadata"]["generation"]));
         let grown = generation(&deployment).saturating_sub(generation(&before));
         After { grown, uid: before.map(|before| before["metadata"]["uid"].clone()), deployment }
@@ -140,7 +140,7 @@ fn discovered(report: &Report) -> End {
     }
     let unknown = report.emitted.iter().find(|workload| workload.status == Status::Unknown);
     if let Some(workload) = unknown {
-        return End::Fault(kind(&workload.reason));
+        return End::unknown(&workload.reason);
     }
     let mut found: Vec<_> = report.emitted.iter().map(|w| format!("{} {} {}", w.id, w.status, w.reason)).collect();
     found.sort();
@@ -163,19 +163,8 @@ fn read(operation: Operation, report: &Report) -> End {
         &[(Status::Offline, "stopped"), (Status::Offline, "stopped-unverified")]
     };
     match workload.status {
-        Status::Unknown => End::Fault(kind(&workload.reason)),
+        Status::Unknown => End::unknown(&workload.reason),
         status if good.contains(&(status, workload.reason.as_str())) => End::Good,
         status => End::Other(format!("{status} {}", workload.reason)),
-    }
-}
-
-/// The fault that has the same cause as a status that is not known.
-fn kind(reason: &str) -> FaultKind {
-    match reason {
-        "unreachable" | "throttled" => FaultKind::Unavailable,
-        "unauthorized" => FaultKind::Unauthorized,
-        "forbidden" => FaultKind::Forbidden,
-        "malformed" => FaultKind::Malformed,
-        _ => FaultKind::Internal,
     }
 }

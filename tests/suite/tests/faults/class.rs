@@ -24,6 +24,17 @@ impl End {
     pub fn of(kind: FaultKind) -> End {
         if kind == FaultKind::Timeout { End::Timeout } else { End::Fault(kind) }
     }
+
+    /// Of a status that is not known for this reason: the fault that has the same cause.
+    pub fn unknown(reason: &str) -> End {
+        End::Fault(match reason {
+            "unreachable" | "throttled" => FaultKind::Unavailable,
+            "unauthorized" => FaultKind::Unauthorized,
+            "forbidden" => FaultKind::Forbidden,
+            "malformed" => FaultKind::Malformed,
+            _ => FaultKind::Internal,
+        })
+    }
 }
 
 /// What a request is for.
@@ -142,6 +153,11 @@ fn status(code: u16, reason: &str, message: &str, headers: &[(&str, &str)]) -> F
 impl Class {
     pub fn fault(&self) -> Fault {
         (self.fault)()
+    }
+
+    /// It ends all connections, not only the one of the request.
+    pub fn ends_connections(&self) -> bool {
+        matches!(self.fault(), Fault::Refuse(_))
     }
 
     /// It proves that nothing was done by this write, and there is nothing that would have to be read before it is sent
