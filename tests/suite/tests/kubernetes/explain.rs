@@ -12,6 +12,12 @@ const MISSING: &str = "localhost/does-not-exist:1";
 /// The kubelet's words for it, of which it takes turns.
 const REASONS: [&str; 2] = ["ErrImagePull", "ImagePullBackOff"];
 
+/// The emulator's registry says that there is no such image, and it is the same the next time.
+const NOT_THERE: [&str; 2] = ["failed", "image-error"];
+
+/// The real cluster finds no registry at that place, which may be another time.
+const NO_ANSWER: [&str; 2] = ["creating", "image-pull"];
+
 /// A namespace with a workload whose image does not exist, as soon as that was found out.
 fn broken(server: &Server) -> (Namespace<'_>, Cli) {
     let ns = server.namespace("explain");
@@ -32,10 +38,10 @@ fn values<'a>(explained: &'a Value, word: &str) -> Vec<&'a str> {
 }
 
 #[rstest]
-#[case::emulator(Server::emulator())]
+#[case::emulator(Server::emulator(), NOT_THERE)]
 #[ignore = "needs the real cluster: make test"]
-#[case::real(Server::real())]
-fn an_image_that_does_not_exist(#[case] server: Server) {
+#[case::real(Server::real(), NO_ANSWER)]
+fn an_image_that_does_not_exist(#[case] server: Server, #[case] state: [&str; 2]) {
     let (ns, cli) = broken(&server);
     let pod = ns.live_pods().remove(0);
     let explained = cli.json(&["explain", "web"]).exits(0).json();
@@ -43,7 +49,7 @@ fn an_image_that_does_not_exist(#[case] server: Server) {
     for field in ["id", "status", "reason", "rule", "desired", "available", "image", "uid"] {
         assert_eq!(explained[field], status[field], "{field}: the state is that of status");
     }
-    assert_eq!(explained["status"], "creating", "{explained}");
+    assert_eq!([&explained["status"], &explained["reason"]], state, "{explained}");
     assert!(!explained["rule"].as_str().unwrap().is_empty(), "{explained}");
     assert!(explained["meaning"].is_string(), "{explained}");
     let message = explained["message"].as_str().unwrap();
@@ -53,17 +59,17 @@ fn an_image_that_does_not_exist(#[case] server: Server) {
     assert_eq!(values(&explained, "replica-set"), ["0 of 1 available"], "{explained}");
 
     let text = cli.run(&["explain", "web"]).exits(0).stdout;
-    assert!(text.starts_with(&format!("{}  creating  ", ns.id("web"))), "{text}");
+    assert!(text.starts_with(&format!("{}  {}  {}\n", ns.id("web"), state[0], state[1])), "{text}");
     for part in ["\nmeaning ", "\nrule ", "\nConditions\n", "\nReplica sets\n", "\nPods\n", &pod, MISSING] {
         assert!(text.contains(part), "{part:?} is not in:\n{text}");
     }
 }
 
 #[rstest]
-#[case::emulator(Server::emulator())]
+#[case::emulator(Server::emulator(), "correct the image")]
 #[ignore = "needs the real cluster: make test"]
-#[case::real(Server::real())]
-fn it_says_what_happened_and_what_would_have_to_change(#[case] server: Server) {
+#[case::real(Server::real(), "whether the registry can be reached")]
+fn it_says_what_happened_and_what_would_have_to_change(#[case] server: Server, #[case] advised: &str) {
     let (_ns, cli) = broken(&server);
     let failed = |text: &str| text.starts_with("Warning Failed pod/") && text.contains("pull");
     until("an event of it", || {
@@ -71,11 +77,10 @@ fn it_says_what_happened_and_what_would_have_to_change(#[case] server: Server) {
         values(&explained, "event").into_iter().any(failed)
     });
     let explained = cli.json(&["explain", "web"]).exits(0).json();
-    assert_eq!(explained["reason"], "image-pull", "{explained}");
     let advice = values(&explained, "advice");
-    assert!(advice.len() == 1 && advice[0].contains("image"), "{explained}");
+    assert!(advice.len() == 1 && advice[0].contains(advised), "{explained}");
     assert!(values(&explained, "container")[0].contains("Image"), "{explained}");
-    assert_eq!(values(&explained, "not-allowed"), [""; 0], "an administrator may look at everything");
+    assert_eq!(values(&explained, "not-allowed"), [""; 0], "nothing was refused");
 
     let text = cli.run(&["explain", "web"]).exits(0).stdout;
     assert!(text.contains("\nadvice ") && text.contains(advice[0]), "{text}");
