@@ -1,6 +1,7 @@
 //! Every fault at every request of every operation, once and from there on for ever.
 
 mod operation;
+mod several;
 
 use std::time::Duration;
 
@@ -26,8 +27,8 @@ const WINDING: Duration = Duration::from_secs(2);
 const TRIES: Duration = Duration::from_secs(2);
 
 /// Requests beyond those of the good case that a fault may cost at once, and for each minute of waiting.
-const MORE: usize = 12;
-const MORE_A_MINUTE: usize = 40;
+const MORE: usize = 8;
+const MORE_A_MINUTE: usize = 15;
 
 /// How often a fault comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

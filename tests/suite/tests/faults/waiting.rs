@@ -21,7 +21,7 @@ const LASTS: Duration = Duration::from_secs(40);
 const READS: usize = 60;
 
 /// Watches in a wait of that time, if each ends at once.
-const WATCHES: usize = 20;
+const WATCHES: usize = 14;
 
 /// An operation that waits.
 #[derive(Debug, Clone, Copy)]
