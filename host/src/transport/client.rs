@@ -119,22 +119,28 @@ impl Sender {
 
     /// All that is ever sent is decided here.
     fn build(&self, request: &Outgoing, granted: &Granted) -> Option<http::Request<Full<Bytes>>> {
-        let mut sent = bare(request).map(Full::new);
+        let token = granted.token.as_ref().map(|token| token.header());
+        let mut sent = put_together(request, Some(self.authority.clone()?), token).map(Full::new);
         *sent.uri_mut() = self.endpoint.url(&request.target)?;
-        let headers = sent.headers_mut();
-        headers.insert(HOST, self.authority.clone()?);
-        if let Some(token) = &granted.token {
-            headers.insert(AUTHORIZATION, token.header());
-        }
         Some(sent)
     }
 }
 
-/// What is sent, apart from where it goes and who sends it.
-pub(super) fn bare(request: &Outgoing) -> http::Request<Bytes> {
+/// What is sent, apart from where it goes.
+pub(super) fn put_together(
+    request: &Outgoing,
+    host: Option<HeaderValue>,
+    authorization: Option<HeaderValue>,
+) -> http::Request<Bytes> {
     let mut headers = HeaderMap::new();
+    if let Some(host) = host {
+        headers.insert(HOST, host);
+    }
     let accept = media::accept(request.accept, request.method, &request.target, request.streaming);
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    if let Some(authorization) = authorization {
+        headers.insert(AUTHORIZATION, authorization);
+    }
     let body = match &request.body {
         None => Bytes::new(),
         Some((media, bytes)) => {

@@ -10,7 +10,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 
 use super::TransportLimits;
 use super::answer::{self, Reception};
-use super::client::bare;
+use super::client::put_together;
 use super::trouble::Trouble;
 use crate::model::Failure;
 use crate::upstream::{Incoming, Outgoing, Upstream};
@@ -56,7 +56,7 @@ impl Upstream for InProcess {
         let InProcess { handler, limits } = self.clone();
         async move {
             let failure = |trouble: Trouble| trouble.failure;
-            let mut sent = bare(&request);
+            let mut sent = put_together(&request, None, None);
             let target = request.target.parse();
             *sent.uri_mut() = target.map_err(|_| failure(Trouble::new(Failure::Denied, "no target of this server")))?;
             let response = tokio::time::timeout(limits.headers, handler.answer(sent)).await;
