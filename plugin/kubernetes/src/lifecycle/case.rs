@@ -48,6 +48,10 @@ pub(super) struct Case {
     said: String,
     /// What else is known of that, as name and value.
     known: Vec<(&'static str, String)>,
+    /// What the Deployment alone said then.
+    alone: String,
+    /// How deep a look knew it.
+    depth: u8,
     /// A look without a wait.
     single: bool,
 }
@@ -70,6 +74,8 @@ impl Case {
             close_ms: CLOSE_MS,
             said: String::new(),
             known: Vec::new(),
+            alone: String::new(),
+            depth: 0,
             single: false,
         })
     }

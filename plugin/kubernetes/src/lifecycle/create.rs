@@ -2,7 +2,7 @@
 
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Spec, StopReason, fault};
 
-use super::case::is_hopeless;
+use super::case::{is_hopeless, not_ours};
 use crate::answer::{Action, Class, Trouble, body, classify};
 use crate::api::{Deployment, Object, annotation};
 use crate::create::{New, plan};
@@ -40,12 +40,13 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
         if uncertain && (trouble.is_uncertain() || trouble.class == Class::Exists) {
             match found(&cx, &new).await? {
                 Found::Ours(outcome) => return Ok(*outcome),
-                Found::Another => return Err(exists(&new)),
+                Found::Another(owned) => return Err(exists(&new, Some(&owned))),
                 Found::Nothing => {}
             }
         }
         if trouble.class == Class::Exists {
-            return Err(exists(&new));
+            let owned = whose(&cx, &new).await;
+            return Err(exists(&new, owned.as_ref()));
         }
         // A conflict without an object to conflict with: another create changed the same quota at the same time.
         let passing = trouble.is_passing() || trouble.class == Class::Conflict;
@@ -63,7 +64,7 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
 /// What an uncertain answer left behind.
 enum Found {
     Ours(Box<Outcome>),
-    Another,
+    Another(Owned),
     Nothing,
 }
 
@@ -73,17 +74,18 @@ async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
     let read = retry(cx, || async {
         let response = classify(&action, cx.http(request::get(&new.target)).await)?;
         // Only an object of this name says that another one is there.
-        let decoded = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name).map(|_| ());
-        body(&action, response.status, decoded).map(|()| response)
+        let decoded = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name);
+        let owned = decoded.map(|deployment| owned(cx.ownership(), &deployment.metadata));
+        body(&action, response.status, owned).map(|owned| (response, owned))
     });
     match cx.cleanup(read).await {
-        Ok(response) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
+        Ok((response, _)) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
             match made(cx, new, &response.bytes, response.date_ms) {
                 Some(outcome) => Ok(Found::Ours(Box::new(outcome))),
                 None => Err(Trouble::malformed(&action, response.status).fault()),
             }
         }
-        Ok(_) => Ok(Found::Another),
+        Ok((_, owned)) => Ok(Found::Another(owned)),
         Err(trouble) if trouble.class == Class::Missing => Ok(Found::Nothing),
         Err(trouble) => {
             let message = format!("{} may or may not have been created: {}", new.target.id(), trouble.words());
@@ -105,9 +107,21 @@ fn made(cx: &Cx, new: &New, bytes: &[u8], server_ms: Option<u64>) -> Option<Outc
     Some(Outcome { word: OutcomeWord::Created, changed: true, workload: Some(workload) })
 }
 
-fn exists(new: &New) -> Fault {
-    fault(FaultKind::Conflict, format!("there is a Deployment {} already; it was left as it is", new.target.id()))
-        .with("reason", "already-exists")
+/// Whose the one is that is there already, for a person who wonders what to do. Nothing else depends on it.
+async fn whose(cx: &Cx, new: &New) -> Option<Owned> {
+    let response = classify(&Action::on("get", &new.target), cx.http(request::get(&new.target)).await).ok()?;
+    let deployment = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name).ok()?;
+    Some(owned(cx.ownership(), &deployment.metadata))
+}
+
+fn exists(new: &New, whose: Option<&Owned>) -> Fault {
+    let words = match whose.map(not_ours) {
+        None => String::new(),
+        Some(Some(words)) => format!(", which is not ours: {words}"),
+        Some(None) => ", which is ours: start that, or delete it first".to_owned(),
+    };
+    let words = format!("there is a Deployment {} already{words}; it was left as it is", new.target.id());
+    fault(FaultKind::Conflict, words).with("reason", "already-exists")
 }
 
 fn ended(cx: &Cx, trouble: &Trouble) -> Fault {

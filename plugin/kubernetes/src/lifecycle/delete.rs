@@ -95,12 +95,11 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
             look = thorough;
             uncollected = case.is_late() && remains::is_uncollected(&look);
         }
-        let message = &look.verdict.message;
+        let mut message = look.verdict.message.clone();
         if uncollected {
-            case.progress(&format!("{message}; the cluster's garbage collector has not touched what belongs to it"));
-        } else {
-            case.progress(message);
+            message.push_str("; the cluster's garbage collector has not touched what belongs to it");
         }
+        case.tell(&look, &message, "");
         case.next(asked, case.patience_ms()).await?;
     }
 }

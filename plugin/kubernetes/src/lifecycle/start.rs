@@ -89,7 +89,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
             if look.verdict.status == Status::Failed {
                 return Err(look.verdict.rollout_failed(&case.target));
             }
-            case.progress(&look.verdict.message);
+            case.tell(&look, &look.verdict.message, "");
             if look.verdict.is_running() {
                 match settling.left(case, &look) {
                     0 => return Ok(look),

@@ -1,6 +1,6 @@
 //! Status: what is known now, and with `follow` each change of it.
 
-use workload_guest::{Cx, Fault, Outcome, OutcomeWord, StopReason, Workload};
+use workload_guest::{Cx, Fault, Outcome, OutcomeWord, Status, StopReason, Workload};
 
 use super::case::{Case, not_ours};
 use super::claims::remark;
@@ -19,7 +19,7 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
             explain::explain(&mut case, look).await
         }
         // What is not ours is not looked into.
-        Ok(look) if look.owned == Owned::Yes => case.complete(look).await.and_then(|look| told(&case, &look)),
+        Ok(look) if look.owned == Owned::Yes => seen(&mut case, look).await.and_then(|look| told(&case, &look)),
         other => other.and_then(|look| told(&case, &look)),
     };
     let workload = answer(&case, first)?;
@@ -36,7 +36,7 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
         let read = case.later(after).await;
         asked = read.as_ref().map_or(after, |(asked, _)| *asked);
         let read = match read {
-            Ok((_, look)) if look.owned == Owned::Yes => case.complete(look).await,
+            Ok((_, look)) if look.owned == Owned::Yes => seen(&mut case, look).await,
             other => other.map(|(_, look)| look),
         };
         if matches!(&read, Err(trouble) if trouble.class == Class::Cancelled) {
@@ -48,6 +48,12 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
             last = workload;
         }
     }
+}
+
+/// With all that its verdict wants. Of what is stopping that is also what is in the way.
+async fn seen(case: &mut Case, look: Look) -> Result<Look, Trouble> {
+    let stopping = look.verdict.status == Status::Offline && look.desired == 0 && !look.deleting;
+    if stopping { case.thorough(look).await } else { case.complete(look).await }
 }
 
 /// What a look says.

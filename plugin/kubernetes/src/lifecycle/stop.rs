@@ -6,7 +6,7 @@ use super::case::{Case, Written};
 use crate::answer::Action;
 use crate::read::{Look, Reads};
 use crate::request;
-use crate::status::Beside;
+use crate::status::Want;
 use crate::time::span;
 
 pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fault> {
@@ -52,7 +52,7 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
     loop {
         let after = case.group.tick();
         let Some((asked, mut look)) = case.next_ours(seen.take(), after, gone).await? else { continue };
-        let mut patience = case.patience_ms();
+        let mut pods_are_asked = false;
         if !case.is_stale(&look) {
             if look.desired > 0 {
                 let words = format!(
@@ -62,6 +62,8 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 );
                 return Err(fault(FaultKind::Superseded, words).with("desired", look.desired));
             }
+            // The Deployment has said all it will say.
+            pods_are_asked = look.verdict.want != Want::Nothing || look.sight.depth() > 0;
             let completed = if case.is_close() { case.thorough(look).await } else { case.complete(look).await };
             let Some(completed) = case.usable(completed).await? else { continue };
             look = completed;
@@ -69,11 +71,8 @@ async fn wait(case: &mut Case, mut seen: Option<Look>) -> Result<Look, Fault> {
                 return Ok(look);
             }
             say(case, &look);
-            if matches!(look.sight.replica_sets, Beside::Read(_)) {
-                // The Deployment has said all it will say.
-                patience = patience.min(case.eager_ms());
-            }
         }
+        let patience = if pods_are_asked { case.patience_ms().min(case.eager_ms()) } else { case.patience_ms() };
         case.next(asked, patience).await?;
     }
 }
@@ -84,11 +83,12 @@ fn say(case: &mut Case, look: &Look) {
     let grace_ms = look.sight.grace_seconds().saturating_mul(1_000);
     let given = span(grace_ms);
     match case.cx.deadline() {
-        Some(deadline) if grace_ms >= deadline => case.progress(&format!(
-            "{message}; its pods are given {given} to end, and this operation only {}",
-            span(deadline)
-        )),
-        _ => case.progress_with(message, &format!(" (its pods are given {given} to end)")),
+        Some(deadline) if grace_ms >= deadline => {
+            let only = span(deadline);
+            let words = format!("{message}; its pods are given {given} to end, and this operation only {only}");
+            case.tell(look, &words, "");
+        }
+        _ => case.tell(look, message, &format!(" (its pods are given {given} to end)")),
     }
 }
 

@@ -93,6 +93,13 @@ impl Sight {
         Self { deployment, server_ms, replica_sets: Beside::NotRead, pods: Beside::NotRead }
     }
 
+    /// How much was asked for beside the Deployment: nothing, the ReplicaSets, or the Pods as well.
+    #[must_use]
+    pub fn depth(&self) -> u8 {
+        let asked = [!matches!(self.replica_sets, Beside::NotRead), !matches!(self.pods, Beside::NotRead)];
+        asked.into_iter().map(u8::from).sum()
+    }
+
     /// Decodes what was read and hands it out.
     ///
     /// # Errors

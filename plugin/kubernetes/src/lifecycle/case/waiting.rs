@@ -36,9 +36,25 @@ impl Case {
         }
     }
 
+    /// Says what a look says. One that saw less, of what looks the same from there, has nothing better to say.
+    pub fn tell(&mut self, look: &Look, words: &str, meanwhile: &str) {
+        if look.sight.depth() >= self.depth {
+            self.progress_with(words, meanwhile);
+        }
+    }
+
     /// Remembers what a look knows, for a fault.
     pub(super) fn know(&mut self, look: &Look) {
         let verdict = &look.verdict;
+        let depth = look.sight.depth();
+        if depth == 0 && self.alone != verdict.message {
+            self.alone.clone_from(&verdict.message);
+            self.depth = 0;
+        }
+        if depth < self.depth {
+            return;
+        }
+        self.depth = depth;
         self.known = vec![("reason", verdict.reason.to_owned()), ("rule", verdict.rule.to_owned())];
         let more = verdict.detail.iter().filter(|(name, _)| !matches!(*name, "reason" | "rule"));
         self.known.extend(more.cloned());
@@ -83,8 +99,15 @@ impl Case {
             return Err(trouble.fault());
         }
         self.progress(&trouble.words());
-        self.known = trouble.known();
+        self.forget(trouble);
         self.pause(pause).await
+    }
+
+    /// What is known now is that there was no answer.
+    pub(super) fn forget(&mut self, trouble: &Trouble) {
+        self.known = trouble.known();
+        self.alone.clear();
+        self.depth = 0;
     }
 
     /// The end of an operation by something that trying again does not change.

@@ -88,7 +88,7 @@ impl Case {
             _ => return Ok(Err(trouble)),
         };
         self.said = trouble.words();
-        self.known = trouble.known();
+        self.forget(&trouble);
         if self.writes >= WRITES && trouble.class != Class::Conflict {
             return Err(trouble.fault());
         }

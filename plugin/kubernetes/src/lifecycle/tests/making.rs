@@ -79,8 +79,17 @@ fn a_page_is_no_other_deployment() {
     assert_eq!(words(&run), ["POST", "GET web", "GET web", "GET web"]);
 }
 
+/// Whose it is is only told, and nothing depends on it.
+#[test]
+fn what_exists_and_cannot_be_read_is_left_alone_too() {
+    let run = drive(create(), |_| refused(409, "AlreadyExists", "web"));
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Conflict);
+    assert_eq!(fault.message, "there is a Deployment default/web already; it was left as it is");
+    assert_eq!(words(&run), ["POST", "GET web"]);
+}
+
 #[rstest]
-#[case::exists(refused(409, "AlreadyExists", "web"), FaultKind::Conflict, "there is a Deployment default/web already")]
 #[case::no_namespace(
     answer(404, json!({"kind": "Status", "reason": "NotFound", "details": {"name": "default", "kind": "namespaces"}})),
     FaultKind::NotFound,

@@ -124,10 +124,16 @@ fn a39_an_uncertain_write_is_looked_into_and_a_busy_server_is_left_alone() {
 }
 
 #[rstest]
-#[case::another_owner(json!({"workload-provider/managed": "true", "workload-provider/owner": "you"}))]
-#[case::nobody(json!({}))]
-#[case::ours_of_an_earlier_run(json!({"workload-provider/managed": "true", "workload-provider/owner": "default"}))]
-fn b05_what_is_there_already_is_left_as_it_is(#[case] labels: Value) {
+#[case::another_owner(
+    json!({"workload-provider/managed": "true", "workload-provider/owner": "you"}),
+    "not ours: it does not carry the labels of this owner"
+)]
+#[case::nobody(json!({}), "not ours: it does not carry the labels of this owner")]
+#[case::ours_of_an_earlier_run(
+    json!({"workload-provider/managed": "true", "workload-provider/owner": "default"}),
+    "ours: start that, or delete it first"
+)]
+fn b05_what_is_there_already_is_left_as_it_is(#[case] labels: Value, #[case] whose: &str) {
     let run = drive(create(), |asked| match asked.method() {
         Some(Method::Post) => refused(409, "AlreadyExists", "web"),
         _ => {
@@ -137,9 +143,9 @@ fn b05_what_is_there_already_is_left_as_it_is(#[case] labels: Value) {
     });
     let fault = run.fault(WEB).unwrap();
     assert_eq!(fault.kind, FaultKind::Conflict);
-    assert_eq!(fault.message, "there is a Deployment default/web already; it was left as it is");
-    let writes = run.requests().filter(|request| request.method != Method::Get).count();
-    assert_eq!(writes, 1);
+    let words = format!("there is a Deployment default/web already, which is {whose}; it was left as it is");
+    assert_eq!(fault.message, words);
+    assert_eq!(super::words(&run), ["POST", "GET web"]);
 }
 
 #[test]
