@@ -1,6 +1,9 @@
 //! What recordings of a real cluster taught about requests, by number: findings of the first kind (fa) contradicted what
 //! was believed of Deployments, those of the second (fb) were not known. Those about states are tested in the provider.
 
+mod served;
+mod waits;
+
 use rstest::rstest;
 use serde_json::{Value, json};
 use workload_host::model::FaultKind;

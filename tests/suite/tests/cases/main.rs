@@ -3,9 +3,15 @@
 //! them is also tested in the provider, without a host.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
 
+mod classes;
+mod creates;
+mod emulated;
+mod ends;
 mod findings;
+mod followed;
 mod lists;
 mod moving;
 mod states;
+mod tokens;
 mod transport;
 mod writes;

@@ -52,12 +52,12 @@ pub(crate) async fn after_the_write(before: Still, after: Vec<(Duration, Still)>
     .await
 }
 
-fn main_container(state: Value, change: Value) -> Value {
+pub(crate) fn main_container(state: Value, change: Value) -> Value {
     let conditions = json!([{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "False"}]);
     pod(1, 1, json!({"status": {"conditions": conditions, "containerStatuses": [container("main", state, change)]}}))
 }
 
-fn detail<'a>(report: &'a Report, name: &str) -> &'a str {
+pub(crate) fn detail<'a>(report: &'a Report, name: &str) -> &'a str {
     let fault = fault(report, APP);
     fault.detail.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
 }

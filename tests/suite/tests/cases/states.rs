@@ -19,27 +19,27 @@ fn look(deployment: Value, sets: Vec<Value>, pods: Vec<Value>) -> Workload {
     })
 }
 
-fn word(workload: &Workload) -> String {
+pub(crate) fn word(workload: &Workload) -> String {
     format!("{} {}", workload.status, workload.reason)
 }
 
-fn conditions(available: &str, progressing: &str, reason: &str) -> Value {
+pub(crate) fn conditions(available: &str, progressing: &str, reason: &str) -> Value {
     json!([{"type": "Available", "status": available, "reason": "Minimum"},
         {"type": "Progressing", "status": progressing, "reason": reason}])
 }
 
 /// One replica is counted, and none is available; after a rollout that was once complete.
-fn unavailable() -> Value {
+pub(crate) fn unavailable() -> Value {
     json!({"status": {"unavailableReplicas": 1, "readyReplicas": null, "availableReplicas": null,
         "conditions": conditions("False", "True", "NewReplicaSetAvailable")}})
 }
 
-fn unavailable_set(number: u32) -> Value {
+pub(crate) fn unavailable_set(number: u32) -> Value {
     replica_set(number, json!({"status": {"readyReplicas": null, "availableReplicas": null}}))
 }
 
 /// A Pod of this ReplicaSet whose container waits.
-fn waiting(number: u32, set: u32, reason: &str, message: &str, restarts: u32) -> Value {
+pub(crate) fn waiting(number: u32, set: u32, reason: &str, message: &str, restarts: u32) -> Value {
     let state = json!({"waiting": {"reason": reason, "message": message}});
     let last = json!({"restartCount": restarts, "lastState": {"terminated": {"reason": "Error", "exitCode": 1}}});
     let change = if restarts > 0 { last } else { json!({}) };
@@ -50,12 +50,12 @@ fn waiting(number: u32, set: u32, reason: &str, message: &str, restarts: u32) ->
     )
 }
 
-fn not_ready() -> Value {
+pub(crate) fn not_ready() -> Value {
     json!([{"type": "PodScheduled", "status": "True"}, {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}])
 }
 
 /// Revision 2 is being rolled out; of revision 1 one Pod is counted.
-fn rolling(status: Value) -> Value {
+pub(crate) fn rolling(status: Value) -> Value {
     let annotations = json!({"deployment.kubernetes.io/revision": "2"});
     let mut object = deployment(json!({"metadata": {"annotations": annotations}, "spec": {"template": template(2)},
         "status": {"replicas": 2, "updatedReplicas": 1}}));
@@ -132,12 +132,12 @@ fn both(mut object: Value, change: Value) -> Value {
     object
 }
 
-fn several(wanted: u32, available: u32) -> Value {
+pub(crate) fn several(wanted: u32, available: u32) -> Value {
     deployment(json!({"spec": {"replicas": wanted}, "status": {"replicas": wanted, "updatedReplicas": wanted,
         "readyReplicas": available, "availableReplicas": available, "unavailableReplicas": wanted - available}}))
 }
 
-fn set_of(wanted: u32, available: u32) -> Value {
+pub(crate) fn set_of(wanted: u32, available: u32) -> Value {
     replica_set(
         1,
         json!({"spec": {"replicas": wanted},
@@ -145,7 +145,7 @@ fn set_of(wanted: u32, available: u32) -> Value {
     )
 }
 
-fn empty_set() -> Value {
+pub(crate) fn empty_set() -> Value {
     replica_set(
         1,
         json!({"spec": {"replicas": 0}, "status": {"replicas": 0, "fullyLabeledReplicas": null,
@@ -158,7 +158,7 @@ fn foreign_set() -> Value {
     replica_set(9, json!({"metadata": {"ownerReferences": [owner]}}))
 }
 
-fn refused(message: &str) -> Value {
+pub(crate) fn refused(message: &str) -> Value {
     let mut conditions = conditions("False", "True", "NewReplicaSetCreated");
     let failure = json!({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message});
     conditions.as_array_mut().unwrap().push(failure);
@@ -166,14 +166,14 @@ fn refused(message: &str) -> Value {
         "availableReplicas": null, "unavailableReplicas": 1, "conditions": conditions}}))
 }
 
-fn none_wanted() -> Value {
+pub(crate) fn none_wanted() -> Value {
     deployment(
         json!({"spec": {"replicas": 0}, "status": {"replicas": null, "updatedReplicas": null, "readyReplicas": null,
         "availableReplicas": null, "terminatingReplicas": 0, "conditions": conditions("True", "True", "NewReplicaSetAvailable")}}),
     )
 }
 
-fn unplaced() -> Value {
+pub(crate) fn unplaced() -> Value {
     let condition =
         json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes fit"});
     pod(
@@ -184,7 +184,7 @@ fn unplaced() -> Value {
     )
 }
 
-fn init_crash() -> Value {
+pub(crate) fn init_crash() -> Value {
     let crash = container(
         "prepare",
         json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}),
@@ -199,17 +199,17 @@ fn init_crash() -> Value {
     )
 }
 
-fn ended(restarts: u32) -> Value {
+pub(crate) fn ended(restarts: u32) -> Value {
     let main =
         container("main", json!({"terminated": {"reason": "Error", "exitCode": 1}}), json!({"restartCount": restarts}));
     pod(1, 1, json!({"status": {"conditions": not_ready(), "containerStatuses": [main]}}))
 }
 
-fn ending() -> Value {
+pub(crate) fn ending() -> Value {
     json!({"metadata": {"deletionTimestamp": "2026-07-01T12:00:30Z", "deletionGracePeriodSeconds": 30}})
 }
 
-fn held(phase: &str) -> Value {
+pub(crate) fn held(phase: &str) -> Value {
     let mut object = pod(
         1,
         1,
