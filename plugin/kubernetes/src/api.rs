@@ -16,7 +16,7 @@ pub use deployment::{Condition, Deployment, Selector};
 pub use envelope::{Event, List, ServerStatus, annotation, event};
 pub use event::Report;
 pub use meta::Meta;
-pub use pod::{ContainerStatus, Ended, Pod, PodTemplate};
+pub use pod::{ContainerStatus, Ended, Pod, PodSpec, PodTemplate};
 pub use replica_set::ReplicaSet;
 pub use text::Labels;
 

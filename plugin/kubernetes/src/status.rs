@@ -14,7 +14,7 @@ mod words;
 
 use workload_guest::{Fault, FaultKind, Ownership, Status, Workload, fault};
 
-use crate::api::{Deployment, Pod, ReplicaSet};
+use crate::api::{Deployment, Pod, PodSpec, ReplicaSet};
 use crate::id::Target;
 pub use advice::advice;
 pub use evidence::evidence;
@@ -107,6 +107,31 @@ pub struct Verdict {
     pub want: Want,
 }
 
+/// What is told of a Deployment besides its state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Which object it is.
+    pub uid: String,
+    /// When it was made, as the server wrote it.
+    pub created: Option<String>,
+    /// What its first container runs.
+    pub image: Option<String>,
+}
+
+impl About {
+    /// Of this Deployment, whose Pods are made to this specification.
+    #[must_use]
+    pub fn of(deployment: &Deployment<'_>, spec: Option<&PodSpec<'_>>) -> Self {
+        let meta = &deployment.metadata;
+        let image = spec.and_then(|spec| spec.containers.first()).map(|container| container.image.to_string());
+        Self {
+            uid: meta.uid.to_string(),
+            created: meta.creation_timestamp.as_ref().map(ToString::to_string),
+            image: image.filter(|image| !image.is_empty()),
+        }
+    }
+}
+
 /// After so long the controller has made its last try to make a ReplicaSet: the sixteenth came after 164 seconds.
 const GIVES_UP_MS: u64 = 180_000;
 
@@ -173,8 +198,7 @@ impl Verdict {
 
     /// As what the boundary speaks of.
     #[must_use]
-    pub fn workload(&self, target: &Target, ownership: &Ownership, deployment: &Deployment<'_>) -> Workload {
-        let meta = &deployment.metadata;
+    pub fn workload(&self, target: &Target, ownership: &Ownership, about: &About) -> Workload {
         Workload {
             kind: "Deployment".to_owned(),
             name: target.name.clone(),
@@ -183,10 +207,10 @@ impl Verdict {
             serving_old: self.serving_old,
             desired: self.desired,
             available: self.available,
-            image: image(deployment),
-            created: meta.creation_timestamp.as_ref().map(ToString::to_string),
+            image: about.image.clone(),
+            created: about.created.clone(),
             owner: Some(ownership.owner.clone()),
-            uid: Some(meta.uid.to_string()),
+            uid: Some(about.uid.clone()),
             rule: self.rule.to_owned(),
             ..Workload::named(target.id(), self.status, self.reason)
         }
@@ -202,11 +226,6 @@ impl Verdict {
             .with("desired", self.desired);
         self.detail.iter().fold(fault, |fault, (name, value)| fault.with(name, value))
     }
-}
-
-fn image(deployment: &Deployment<'_>) -> Option<String> {
-    let spec = deployment.template()?.pod_spec()?;
-    spec.containers.first().map(|container| container.image.to_string()).filter(|image| !image.is_empty())
 }
 
 /// A workload that is not there for us.

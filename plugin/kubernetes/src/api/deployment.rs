@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::pod::PodTemplate;
+use super::pod::{PodSpec, PodTemplate};
 use super::text::{Labels, Text};
 use super::{Meta, Object};
 
@@ -49,6 +49,12 @@ impl<'a> Deployment<'a> {
     #[must_use]
     pub fn condition(&self, kind: &str) -> Option<&Condition<'a>> {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
+    }
+
+    /// What its Pods are made to, decoded now.
+    #[must_use]
+    pub fn pod_spec(&self) -> Option<PodSpec<'a>> {
+        self.template()?.pod_spec()
     }
 
     /// The Pod template, decoded now. None: there is none, or it cannot be read.

@@ -6,13 +6,13 @@ mod write;
 
 use std::rc::Rc;
 
-use workload_guest::{Cx, Fault, Outcome, OutcomeWord};
+use workload_guest::{Cx, Fault, Outcome, OutcomeWord, Workload};
 
 use crate::answer::{Action, Class, Trouble};
 use crate::id::Target;
 use crate::read::{Group, Look, PATIENT_MS, Reads, Sight, Stuck, get, retry};
 use crate::request::Resource;
-use crate::status::{Beside, Own, Want};
+use crate::status::{Beside, Own, Want, evidence};
 
 pub(super) use recognise::not_ours;
 pub(super) use waiting::{is_hopeless, pause_ms};
@@ -240,14 +240,16 @@ impl Case {
         self.look_at(sight)
     }
 
+    /// The workload as this look saw it, with the facts behind its state.
+    pub fn workload(&self, look: &Look) -> Workload {
+        // What was looked at can be decoded.
+        let facts = look.sight.with(self.own(), evidence).unwrap_or_default();
+        Workload { facts, ..look.workload(&self.target, self.cx.ownership()) }
+    }
+
     /// How an operation ends well.
     pub fn outcome(&self, word: OutcomeWord, changed: bool, look: &Look) -> Outcome {
-        let workload = look.sight.with(self.own(), |observed| {
-            let mut workload = look.verdict.workload(&self.target, self.cx.ownership(), observed.deployment);
-            workload.facts = crate::status::evidence(observed);
-            workload
-        });
-        Outcome { word, changed, workload: workload.ok() }
+        Outcome { word, changed, workload: Some(self.workload(look)) }
     }
 
     /// It is time to look closely.

@@ -9,7 +9,7 @@ use crate::create::{New, plan};
 use crate::ownership::{Owned, owned};
 use crate::read::retry;
 use crate::request;
-use crate::status::{Beside, Observed, Own, decide};
+use crate::status::{About, Beside, Observed, Own, decide};
 
 /// How often the request is sent when it is certain that it had no effect.
 const TRIES: u32 = 3;
@@ -103,7 +103,8 @@ fn made(cx: &Cx, new: &New, bytes: &[u8], server_ms: Option<u64>) -> Option<Outc
     let own = Own { single: true, ..Own::default() };
     let observed =
         Observed { deployment: &deployment, replica_sets: Beside::NotRead, pods: Beside::NotRead, own, server_ms };
-    let workload = decide(&observed).workload(&new.target, cx.ownership(), &deployment);
+    let about = About::of(&deployment, deployment.pod_spec().as_ref());
+    let workload = decide(&observed).workload(&new.target, cx.ownership(), &about);
     Some(Outcome { word: OutcomeWord::Created, changed: true, workload: Some(workload) })
 }
 

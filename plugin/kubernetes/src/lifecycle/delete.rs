@@ -24,10 +24,10 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
     let mut uncertain = false;
     while !look.deleting {
         let action = Action::on("delete", &case.target);
-        let request = request::delete(&case.target, &look.uid);
+        let request = request::delete(&case.target, &look.about.uid);
         match case.write(&action, request, &look).await? {
             Written::Done(bytes) => {
-                if let Some(uid) = remains::deleted_uid(&bytes).filter(|uid| *uid != look.uid) {
+                if let Some(uid) = remains::deleted_uid(&bytes).filter(|uid| *uid != look.about.uid) {
                     return Err(another_deleted(&case, &uid));
                 }
                 changed = true;
@@ -40,7 +40,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
             Written::Again { uncertain: maybe } => {
                 uncertain |= maybe;
                 match case.persist().await? {
-                    Some(next) if Some(next.uid.as_str()) == case.uid() => {
+                    Some(next) if Some(next.about.uid.as_str()) == case.uid() => {
                         // It took effect after all, or somebody else did the same.
                         changed |= uncertain && next.deleting;
                         look = next;
@@ -86,7 +86,7 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
             return Ok(());
         }
         let Some((asked, mut look)) = case.usable(read).await? else { continue };
-        if Some(look.uid.as_str()) != case.uid() {
+        if Some(look.about.uid.as_str()) != case.uid() {
             return Ok(());
         }
         if case.is_close() {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use workload_guest::{Cx, OutcomeWord, Workload, join, join_all};
+use workload_guest::{Cx, Workload, join, join_all};
 
 use super::case::Case;
 use super::claims::remark;
@@ -35,7 +35,7 @@ pub(super) fn is_wanted(cx: &Cx) -> bool {
 
 /// The workload with its evidence, advice, what was reported, and what we must not see.
 pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Trouble> {
-    let uid = look.uid.clone();
+    let uid = look.about.uid.clone();
     let look = case.beside(look, Resource::ReplicaSets).await?;
     let sets = own_sets(&look);
     let cx = case.cx.clone();
@@ -52,11 +52,7 @@ pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Tro
     let look = look?;
     told.extend(reports(&cx, &namespace, own_pods(&look).into_iter()).await);
 
-    let outcome = case.outcome(OutcomeWord::Read, false, &look);
-    let Some(workload) = outcome.workload else {
-        return Err(Trouble::malformed(&Action::on("get", &case.target), 200));
-    };
-    let mut workload = remarked(workload, remark(&look.claim, &[]));
+    let mut workload = remarked(case.workload(&look), remark(&look.claim, &[]));
     let advice = look.sight.with(case.own(), |observed| advice(observed, &look.verdict)).ok().flatten();
     let mut more: Vec<(String, String)> = advice.map(|advice| ("advice".to_owned(), advice)).into_iter().collect();
     more.extend(not_allowed(case, &look, &told).into_iter().map(|what| ("not-allowed".to_owned(), what)));
@@ -80,7 +76,7 @@ async fn reports(cx: &Cx, namespace: &str, about: impl Iterator<Item = String>) 
 
 /// Its ReplicaSets, the newest first.
 fn own_sets(look: &Look) -> Vec<String> {
-    let rows = look.sight.replica_sets.get().map(|sets| sets.table.controlled_by(&look.uid)).unwrap_or_default();
+    let rows = look.sight.replica_sets.get().map(|sets| sets.table.controlled_by(&look.about.uid)).unwrap_or_default();
     let made = rows.iter().filter_map(|raw| {
         let set = crate::api::ReplicaSet::decode_item(raw.bytes()).ok()?;
         let made = set.metadata.creation_timestamp.as_deref().and_then(milliseconds);
@@ -95,7 +91,7 @@ fn own_sets(look: &Look) -> Vec<String> {
 fn own_pods(look: &Look) -> Vec<String> {
     let (Some(sets), Some(pods)) = (look.sight.replica_sets.get(), look.sight.pods.get()) else { return Vec::new() };
     let mut found: Vec<(bool, String, String)> = Vec::new();
-    for raw in sets.table.controlled_by(&look.uid) {
+    for raw in sets.table.controlled_by(&look.about.uid) {
         let Ok(set) = crate::api::ReplicaSet::decode_item(raw.bytes()) else { continue };
         for raw in pods.table.controlled_by(&set.metadata.uid) {
             let Ok(pod) = crate::api::Pod::decode_item(raw.bytes()) else { continue };

@@ -17,7 +17,7 @@ pub(super) async fn nudge(case: &mut Case, mut look: Look) -> Result<Result<(), 
     while look.gave_up && look.desired >= 1 {
         // Without the server's time nobody could have said that it was given up.
         let at = rfc3339(look.sight.server_ms.unwrap_or_default());
-        let request = request::annotate(&case.target, &look.uid, &look.resource_version, &key, &at);
+        let request = request::annotate(&case.target, &look.about.uid, &look.resource_version, &key, &at);
         match case.send(&action, request, &look).await? {
             Ok(Written::Done(_)) => {
                 case.nudged();

@@ -33,7 +33,7 @@ pub(super) async fn start(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fa
         }
         let action = Action::scale(&case.target);
         // What was read as nothing wanted must still be so: otherwise a start could lower a count.
-        let request = request::scale(&case.target, &look.uid, Some(&look.resource_version), REPLICAS);
+        let request = request::scale(&case.target, &look.about.uid, Some(&look.resource_version), REPLICAS);
         begun = true;
         match case.write(&action, request, &look).await? {
             Written::Done(_) => {

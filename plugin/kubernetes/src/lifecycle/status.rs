@@ -19,8 +19,8 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
             explain::explain(&mut case, look).await
         }
         // What is not ours is not looked into.
-        Ok(look) if look.owned == Owned::Yes => seen(&mut case, look).await.and_then(|look| told(&case, &look)),
-        other => other.and_then(|look| told(&case, &look)),
+        Ok(look) if look.owned == Owned::Yes => seen(&mut case, look).await.map(|look| told(&case, &look)),
+        other => other.map(|look| told(&case, &look)),
     };
     let workload = answer(&case, first)?;
     if !follow {
@@ -42,7 +42,7 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
         if matches!(&read, Err(trouble) if trouble.class == Class::Cancelled) {
             continue;
         }
-        let workload = answer(&case, read.and_then(|look| told(&case, &look)))?;
+        let workload = answer(&case, read.map(|look| told(&case, &look)))?;
         if workload != last {
             case.cx.emit(workload.clone());
             last = workload;
@@ -57,17 +57,12 @@ async fn seen(case: &mut Case, look: Look) -> Result<Look, Trouble> {
 }
 
 /// What a look says.
-fn told(case: &Case, look: &Look) -> Result<Workload, Trouble> {
+fn told(case: &Case, look: &Look) -> Workload {
     if let Some(words) = not_ours(&look.owned) {
         let words = format!("the Deployment of this name is not ours: {words}");
-        return Ok(missing(&case.target, "not-owned", words));
+        return missing(&case.target, "not-owned", words);
     }
-    let outcome = case.outcome(OutcomeWord::Read, false, look);
-    let workload = outcome.workload.unwrap_or_else(|| {
-        let message = look.verdict.message.clone();
-        unknown(&case.target, "malformed", message)
-    });
-    Ok(remarked(workload, remark(&look.claim, &[])))
+    remarked(case.workload(look), remark(&look.claim, &[]))
 }
 
 /// The same with a remark behind its message.

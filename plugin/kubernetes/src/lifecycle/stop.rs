@@ -17,7 +17,7 @@ pub(super) async fn stop(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, Fau
     let mut look = case.first(|look| look.desired == 0).await?;
     while look.desired > 0 {
         let action = Action::scale(&case.target);
-        let request = request::scale(&case.target, &look.uid, None, 0);
+        let request = request::scale(&case.target, &look.about.uid, None, 0);
         begun = true;
         match case.write(&action, request, &look).await? {
             Written::Done(_) => {

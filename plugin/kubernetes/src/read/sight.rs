@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use serde::Deserialize;
-use workload_guest::{Ownership, Response};
+use workload_guest::{Ownership, Response, Workload};
 
 use super::list::{Listing, Raw};
-use crate::api::{Deployment, Malformed, Object, Pod, ReplicaSet};
+use crate::api::{Deployment, Malformed, Object, Pod, PodSpec, ReplicaSet};
+use crate::id::Target;
 use crate::ownership::{self, Claim, Owned};
 use crate::request;
-use crate::status::{self, Beside, Observed, Own, Verdict, decide};
+use crate::status::{self, About, Beside, Observed, Own, Verdict, decide};
 
 /// What Pods are given to end where their template does not say.
 const GRACE_SECONDS: u64 = 30;
@@ -38,8 +39,8 @@ pub struct Look {
     pub owned: Owned,
     /// Which workload it says that it is.
     pub claim: Claim,
-    /// Which object it is.
-    pub uid: String,
+    /// Which object it is, and what else is told of it.
+    pub about: About,
     /// As it was read.
     pub resource_version: String,
     /// Counts changes of what is wanted.
@@ -74,6 +75,12 @@ pub enum Stuck {
 }
 
 impl Look {
+    /// As what the boundary speaks of, without the facts behind it.
+    #[must_use]
+    pub fn workload(&self, target: &Target, ownership: &Ownership) -> Workload {
+        self.verdict.workload(target, ownership, &self.about)
+    }
+
     /// It does not go before this has happened.
     #[must_use]
     pub fn waits_for(&self, finalizer: &str) -> bool {
@@ -176,6 +183,7 @@ impl Sight {
             let deployment = observed.deployment;
             let meta = &deployment.metadata;
             let spec = deployment.spec.as_ref();
+            let pod_spec = deployment.pod_spec();
             let error = deployment
                 .condition("Progressing")
                 .is_some_and(|condition| condition.status == "False" && condition.reason == "ReplicaSetCreateError");
@@ -184,7 +192,7 @@ impl Sight {
                 verdict: decide(observed),
                 owned: ownership::owned(ownership, meta),
                 claim: ownership::claim(ownership, meta),
-                uid: meta.uid.to_string(),
+                about: About::of(deployment, pod_spec.as_ref()),
                 resource_version: meta.resource_version.to_string(),
                 generation: meta.generation,
                 desired: deployment.desired(),
@@ -197,7 +205,7 @@ impl Sight {
                     (false, false) if deployment.status.observed_generation == 0 => Some(Stuck::Nothing),
                     _ => None,
                 },
-                ready_at_once: ready_at_once(deployment),
+                ready_at_once: ready_at_once(deployment, pod_spec.as_ref()),
                 selector: spec.and_then(|spec| request::selector(&spec.selector)).unwrap_or_default(),
                 covered: spec.is_some_and(|spec| ownership::covers(ownership, &spec.selector)),
             }
@@ -236,11 +244,9 @@ fn decode_all<'a, T: Object<'a>>(rows: &'a [Raw]) -> Result<Vec<T>, Malformed> {
 }
 
 /// No readiness probe and no least time of being ready.
-fn ready_at_once(deployment: &Deployment<'_>) -> bool {
+fn ready_at_once(deployment: &Deployment<'_>, pod_spec: Option<&PodSpec<'_>>) -> bool {
     let patient = deployment.spec.as_ref().is_some_and(|spec| spec.min_ready_seconds > 0);
-    let probed = deployment
-        .template()
-        .and_then(|template| template.pod_spec())
-        .is_some_and(|spec| spec.containers.iter().any(|container| container.readiness_probe.is_some()));
+    let probed =
+        pod_spec.is_some_and(|spec| spec.containers.iter().any(|container| container.readiness_probe.is_some()));
     !patient && !probed
 }

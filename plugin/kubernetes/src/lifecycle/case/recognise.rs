@@ -18,7 +18,7 @@ impl Case {
     /// Checks that it is ours, is the object this operation began with, and remembers which one that is.
     pub fn recognise(&mut self, look: &Look) -> Result<(), Fault> {
         match &self.uid {
-            Some(uid) if *uid != look.uid => {
+            Some(uid) if *uid != look.about.uid => {
                 let words = format!("{} was deleted, and another one of the same name was made", self.target.id());
                 return Err(fault(FaultKind::NotFound, words).with("uid", uid));
             }
@@ -27,7 +27,7 @@ impl Case {
         if let Some(words) = not_ours(&look.owned) {
             return Err(fault(FaultKind::NotOwned, format!("{} is not ours: {words}", self.target.id())));
         }
-        self.uid = Some(look.uid.clone());
+        self.uid = Some(look.about.uid.clone());
         Ok(())
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Remains {
 impl Remains {
     /// Of a look with its ReplicaSets.
     pub fn of(look: &Look) -> Self {
-        let sets = look.sight.replica_sets.get().map(|listing| own_sets(listing, &look.uid));
+        let sets = look.sight.replica_sets.get().map(|listing| own_sets(listing, &look.about.uid));
         Self { sets, selector: look.selector.clone(), covered: look.covered }
     }
 
@@ -90,7 +90,7 @@ pub(super) fn deleted_uid(answer: &[u8]) -> Option<String> {
 pub(super) fn is_uncollected(look: &Look) -> bool {
     look.waits_for(FOREGROUND)
         && look.sight.replica_sets.get().is_some_and(|listing| {
-            let rows = listing.table.controlled_by(&look.uid).iter();
+            let rows = listing.table.controlled_by(&look.about.uid).iter();
             let mut sets = rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok());
             sets.all(|set| !set.metadata.is_deleting())
         })

@@ -58,7 +58,7 @@ pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> 
             claimed.push((target.clone(), look.claim.clone()));
         }
         if look.verdict.needs == Want::Nothing {
-            found.workloads.insert(target.clone(), described(cx, &target, &look));
+            found.workloads.insert(target.clone(), look.workload(&target, cx.ownership()));
         } else {
             open.entry(namespace.to_owned()).or_default().push((target, look));
         }
@@ -95,7 +95,7 @@ async fn decide(cx: &Cx, group: &Rc<Group>, namespace: String, open: Vec<(Target
                 Ok(look) if look.verdict.needs != Want::Nothing && resource == Resource::ReplicaSets => {
                     open.push((target, look));
                 }
-                Ok(look) => decided.push((target.clone(), described(cx, &target, &look))),
+                Ok(look) => decided.push((target.clone(), look.workload(&target, cx.ownership()))),
                 Err(workload) => decided.push((target, workload)),
             }
         }
@@ -124,9 +124,4 @@ fn with(
     let words = || unknown(&target, "malformed", "its replica sets or pods cannot be understood".to_owned());
     let look = sight.look(cx.ownership(), OWN).map_err(|_| words());
     (target, look)
-}
-
-fn described(cx: &Cx, target: &Target, look: &Look) -> Workload {
-    let described = look.sight.with(OWN, |observed| look.verdict.workload(target, cx.ownership(), observed.deployment));
-    described.unwrap_or_else(|_| unknown(target, "malformed", look.verdict.message.clone()))
 }
