@@ -10,7 +10,7 @@ use crate::id::Target;
 use crate::request::Resource;
 use crate::time::span;
 
-pub use quote::{Refusal, sentence};
+pub use quote::{Refusal, printed, quoted};
 
 /// A request in words: what its answer is held against, and what a fault names.
 #[derive(Debug, Clone, PartialEq, Eq)]

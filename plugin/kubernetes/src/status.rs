@@ -19,6 +19,7 @@ use crate::id::Target;
 pub use advice::advice;
 pub use evidence::evidence;
 use inputs::Inputs;
+pub use inputs::total;
 pub use words::blocker;
 
 /// Something beside the Deployment itself.

@@ -1,5 +1,5 @@
-//! What of a server's words is repeated. The server's own sentences hold names and counts; what a webhook or an admission
-//! policy says may hold anything of the object, also the value of an environment variable.
+//! What of others' words is repeated. The server's own sentences hold names and counts; what a webhook, an admission policy or
+//! a container says may hold anything, also the value of an environment variable.
 
 use std::fmt;
 
@@ -17,6 +17,9 @@ const WITHHELD: &str = "what it says is not shown, because it may repeat the val
 /// How an admission webhook's refusal goes on, and that of a policy in the server.
 const DENIALS: [&str; 2] = ["denied the request", "denied request"];
 
+/// How a report goes on with what a program in the container said.
+const PRINTED: [&str; 3] = ["probe failed", "probe errored", "lifecycle hook"];
+
 /// How the server refuses by itself what is no matter of permissions.
 const QUOTA: &str = "exceeded quota";
 
@@ -32,10 +35,7 @@ pub struct Refusal {
 impl Refusal {
     /// What a refusal says beyond that it is one. None: it says nothing else.
     pub(super) fn of(message: &str) -> Option<Self> {
-        let found = DENIALS.iter().filter_map(|words| Some((message.find(words)?, words.len()))).min();
-        if let Some((at, length)) = found {
-            let (by, text) = message.split_at_checked(at + length)?;
-            let text = text.trim_start_matches([':', ' ']).trim_end();
+        if let Some((by, text)) = behind(&DENIALS, message) {
             return Some(Self { by: sentence(by), text: (!text.is_empty()).then(|| text.to_owned()) });
         }
         message.contains(QUOTA).then(|| Self { by: sentence(message), text: None })
@@ -72,6 +72,34 @@ impl fmt::Display for Refusal {
             None => formatter.write_str(&self.by),
         }
     }
+}
+
+/// What the server and its parts wrote about an object, as one line: what is not their own words is dropped if it may repeat
+/// one of these values. They are only asked for if there is a need.
+#[must_use]
+pub fn quoted(text: &str, values: impl FnOnce() -> Vec<String>) -> String {
+    let text = text.trim_end().trim_end_matches('.');
+    match behind(&DENIALS, text).or_else(|| behind(&PRINTED, text)) {
+        Some((by, foreign)) if !foreign.is_empty() && repeats(foreign, &values()) => {
+            format!("{}: {WITHHELD}", sentence(by))
+        }
+        _ => sentence(text),
+    }
+}
+
+/// The same of what nobody vouches for.
+#[must_use]
+pub fn printed(text: &str, values: impl FnOnce() -> Vec<String>) -> String {
+    let text = text.trim_end().trim_end_matches('.');
+    if !text.is_empty() && repeats(text, &values()) { WITHHELD.to_owned() } else { sentence(text) }
+}
+
+/// A text up to the first of these marks, and what is behind it.
+fn behind<'t>(marks: &[&str], text: &'t str) -> Option<(&'t str, &'t str)> {
+    let lower = text.to_ascii_lowercase();
+    let (at, length) = marks.iter().filter_map(|mark| Some((lower.find(mark)?, mark.len()))).min()?;
+    let (by, behind) = text.split_at_checked(at + length)?;
+    Some((by, behind.trim_start_matches([':', ' ']).trim_end()))
 }
 
 /// The text may repeat one of these values, or a telling piece of one. It may be quoted, cut or folded, so pieces are
@@ -156,6 +184,36 @@ mod tests {
         let mut refusal = Refusal::of(&format!("denied the request: {} hunter2", "x ".repeat(400))).unwrap();
         refusal.withhold(&["hunter2".to_owned()]);
         assert!(!refusal.to_string().contains('x'));
+    }
+
+    #[rstest]
+    #[case::own_words(
+        "pods \"web-1\" is forbidden: exceeded quota: web",
+        "pods \"web-1\" is forbidden: exceeded quota: web"
+    )]
+    #[case::harmless("webhook \"w\" denied the request: no root.", "webhook \"w\" denied the request: no root")]
+    #[case::denied(
+        "pods is forbidden: ValidatingAdmissionPolicy 'p' denied request: W is web-1",
+        "pods is forbidden: ValidatingAdmissionPolicy 'p' denied request: what it says is not shown, because it may repeat the value of an environment variable"
+    )]
+    #[case::probe(
+        "Readiness probe failed: cannot reach web-1\n",
+        "Readiness probe failed: what it says is not shown, because it may repeat the value of an environment variable"
+    )]
+    #[case::probe_by_http(
+        "Liveness probe failed: HTTP probe failed with statuscode: 500",
+        "Liveness probe failed: HTTP probe failed with statuscode: 500"
+    )]
+    fn what_is_written_about_an_object(#[case] text: &str, #[case] want: &str) {
+        assert_eq!(quoted(text, || vec!["web-1".to_owned()]), want);
+    }
+
+    #[rstest]
+    #[case::harmless("panic: out of range\n", "panic: out of range")]
+    #[case::value("no password hunter2", WITHHELD)]
+    #[case::none("", "")]
+    fn what_a_container_printed(#[case] text: &str, #[case] want: &str) {
+        assert_eq!(printed(text, || vec!["hunter2".to_owned()]), want);
     }
 
     #[rstest]

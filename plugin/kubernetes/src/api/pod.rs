@@ -1,5 +1,7 @@
 //! `v1` Pod, and the template that Deployments and ReplicaSets make Pods of.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -168,6 +170,48 @@ impl<'a> PodTemplate<'a> {
     pub fn pod_spec(&self) -> Option<PodSpec<'a>> {
         self.spec.and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
+
+    /// The values of all environment variables: what no message may repeat.
+    #[must_use]
+    pub fn variables(&self) -> Vec<String> {
+        let details = self.details();
+        let containers = details.containers.iter().chain(&details.init_containers).flatten();
+        let variables = containers.flat_map(|container| &container.env).flatten();
+        variables.filter_map(|variable| variable.value.as_deref().map(str::to_owned)).collect()
+    }
+
+    /// How many seconds its Pods are given to end, if it says so.
+    #[must_use]
+    pub fn grace_seconds(&self) -> Option<u64> {
+        self.details().termination_grace_period_seconds
+    }
+
+    fn details(&self) -> Details<'a> {
+        self.spec.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+    }
+}
+
+/// What is looked at in a Pod's specification by those who do not decide a status.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
+struct Details<'a> {
+    termination_grace_period_seconds: Option<u64>,
+    containers: Option<Vec<Variables<'a>>>,
+    init_containers: Option<Vec<Variables<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Variables<'a> {
+    #[serde(default)]
+    env: Option<Vec<Variable<'a>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Variable<'a> {
+    #[serde(default, borrow)]
+    value: Option<Cow<'a, str>>,
 }
 
 /// What a template says about its Pods.

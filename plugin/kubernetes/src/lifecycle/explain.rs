@@ -1,6 +1,8 @@
 //! Explain: the status with all that speaks for it. What belongs to the workload is read whatever the table wants, and so
 //! is what the cluster reported about it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use workload_guest::{Cx, Workload, join, join_all};
@@ -8,12 +10,12 @@ use workload_guest::{Cx, Workload, join, join_all};
 use super::case::Case;
 use super::claims::remark;
 use super::status::remarked;
-use crate::answer::{Action, Trouble, sentence};
-use crate::api::{Object, Report};
+use crate::answer::{Action, Trouble, quoted};
+use crate::api::{Object, ReplicaSet, Report};
 use crate::read::{Listing, Look, list, retry};
 use crate::request::{Resource, Which};
-use crate::status::{Beside, advice};
-use crate::time::milliseconds;
+use crate::status::{Beside, Observed, advice};
+use crate::time::{milliseconds, span};
 
 /// The setting that asks for it.
 const EXPLAIN: &str = "explain";
@@ -37,7 +39,7 @@ pub(super) fn is_wanted(cx: &Cx) -> bool {
 pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Trouble> {
     let uid = look.about.uid.clone();
     let look = case.beside(look, Resource::ReplicaSets).await?;
-    let sets = own_sets(&look);
+    let sets = look.sight.with(case.own(), own_sets).unwrap_or_default();
     let cx = case.cx.clone();
     let namespace = case.target.namespace.clone();
     let above = reports(&cx, &namespace, std::iter::once(uid).chain(sets));
@@ -50,13 +52,14 @@ pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Tro
     };
     let (look, mut told) = join(pods, above).await;
     let look = look?;
-    told.extend(reports(&cx, &namespace, own_pods(&look).into_iter()).await);
+    let pods = look.sight.with(case.own(), own_pods).unwrap_or_default();
+    told.extend(reports(&cx, &namespace, pods.into_iter()).await);
 
     let mut workload = remarked(case.workload(&look), remark(&look.claim, &[]));
     let advice = look.sight.with(case.own(), |observed| advice(observed, &look.verdict)).ok().flatten();
     let mut more: Vec<(String, String)> = advice.map(|advice| ("advice".to_owned(), advice)).into_iter().collect();
     more.extend(not_allowed(case, &look, &told).into_iter().map(|what| ("not-allowed".to_owned(), what)));
-    more.extend(told_facts(&told));
+    more.extend(told_facts(&told, &look.sight.variables()));
     // Of many Pods and containers some are enough.
     workload.facts.truncate(FACTS.saturating_sub(more.len()));
     workload.facts.extend(more);
@@ -75,31 +78,17 @@ async fn reports(cx: &Cx, namespace: &str, about: impl Iterator<Item = String>) 
 }
 
 /// Its ReplicaSets, the newest first.
-fn own_sets(look: &Look) -> Vec<String> {
-    let rows = look.sight.replica_sets.get().map(|sets| sets.table.controlled_by(&look.about.uid)).unwrap_or_default();
-    let made = rows.iter().filter_map(|raw| {
-        let set = crate::api::ReplicaSet::decode_item(raw.bytes()).ok()?;
-        let made = set.metadata.creation_timestamp.as_deref().and_then(milliseconds);
-        Some((made, set.metadata.uid.to_string()))
-    });
-    let mut made: Vec<(Option<u64>, String)> = made.collect();
-    made.sort_by(|left, right| right.cmp(left));
-    made.into_iter().take(SETS).map(|(_, uid)| uid).collect()
+fn own_sets(observed: &Observed<'_, '_>) -> Vec<String> {
+    let mut sets: Vec<&ReplicaSet<'_>> = observed.own_sets().collect();
+    sets.sort_by_key(|set| Reverse((set.metadata.created_ms(), set.metadata.uid.to_string())));
+    sets.into_iter().take(SETS).map(|set| set.metadata.uid.to_string()).collect()
 }
 
 /// Its Pods, those that are not ready first.
-fn own_pods(look: &Look) -> Vec<String> {
-    let (Some(sets), Some(pods)) = (look.sight.replica_sets.get(), look.sight.pods.get()) else { return Vec::new() };
-    let mut found: Vec<(bool, String, String)> = Vec::new();
-    for raw in sets.table.controlled_by(&look.about.uid) {
-        let Ok(set) = crate::api::ReplicaSet::decode_item(raw.bytes()) else { continue };
-        for raw in pods.table.controlled_by(&set.metadata.uid) {
-            let Ok(pod) = crate::api::Pod::decode_item(raw.bytes()) else { continue };
-            found.push((pod.is_ready(), pod.metadata.name.to_string(), pod.metadata.uid.to_string()));
-        }
-    }
-    found.sort();
-    found.into_iter().take(PODS).map(|(_, _, uid)| uid).collect()
+fn own_pods(observed: &Observed<'_, '_>) -> Vec<String> {
+    let mut pods = observed.own_pods();
+    pods.sort_by_key(|pod| pod.is_ready());
+    pods.into_iter().take(PODS).map(|pod| pod.metadata.uid.to_string()).collect()
 }
 
 /// Each permission that was missing, once.
@@ -118,33 +107,42 @@ fn not_allowed(case: &Case, look: &Look, told: &[Told]) -> Vec<String> {
 }
 
 /// What was reported, the oldest first; or why it is not known.
-fn told_facts(told: &[Told]) -> Vec<(String, String)> {
-    let mut reports: Vec<(Option<u64>, String, String)> = Vec::new();
+fn told_facts(told: &[Told], variables: &[String]) -> Vec<(String, String)> {
+    let mut reports: Vec<(Option<u64>, String)> = Vec::new();
+    let mut seen = BTreeSet::new();
     for listing in told.iter().flatten() {
         for (_, name, raw) in listing.table.all() {
             let Ok(report) = Report::decode_item(raw.bytes()) else { continue };
-            reports.push((milliseconds(report.last()), name.to_owned(), words(&report)));
+            if seen.insert(name) {
+                let at = milliseconds(report.last());
+                let ago = at.zip(listing.server_ms).map(|(at, now)| now.saturating_sub(at));
+                reports.push((at, words(&report, ago, variables)));
+            }
         }
     }
-    reports.sort();
-    reports.dedup_by(|left, right| left.1 == right.1);
+    // Most are written by the second. Within one they stay as they were read: what makes others before what is made, and of
+    // one object by name, which holds the exact time.
+    reports.sort_by_key(|(at, _)| *at);
     let first = reports.len().saturating_sub(REPORTS);
     let told_of = reports.into_iter().skip(first).enumerate();
     let mut facts: Vec<(String, String)> =
-        told_of.map(|(index, (_, _, words))| (format!("event {}", index + 1), words)).collect();
+        told_of.map(|(index, (_, words))| (format!("event {}", index + 1), words)).collect();
     let failed = told.iter().filter_map(|told| told.as_ref().err()).find(|trouble| !trouble.is_not_allowed());
     facts.extend(failed.map(|trouble| ("events".to_owned(), trouble.words())));
     facts
 }
 
-/// One report, e.g. `Warning FailedScheduling pod/web-1-a (12x): message`.
-fn words(report: &Report<'_>) -> String {
+/// One report, e.g. `Warning FailedScheduling pod/web-1-a (12x, last 40 s ago): message`.
+fn words(report: &Report<'_>, ago_ms: Option<u64>, variables: &[String]) -> String {
     let about = &report.involved_object;
-    let times = match report.times() {
-        1 => String::new(),
-        times => format!(" ({times}x)"),
+    let ago = ago_ms.map(|ms| format!("{} ago", span(ms.max(1_000))));
+    let when = match (report.times(), ago) {
+        (1, None) => String::new(),
+        (1, Some(ago)) => format!(" ({ago})"),
+        (times, None) => format!(" ({times}x)"),
+        (times, Some(ago)) => format!(" ({times}x, last {ago})"),
     };
-    let message = sentence(report.message.trim_end_matches('.'));
+    let message = quoted(&report.message, || variables.to_vec());
     let kind = about.kind.to_ascii_lowercase();
-    format!("{} {} {kind}/{}{times}: {message}", report.severity, report.reason, about.name)
+    format!("{} {} {kind}/{}{when}: {message}", report.severity, report.reason, about.name)
 }

@@ -1,9 +1,7 @@
 //! One workload as it was read, and what it says.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
-use serde::Deserialize;
 use workload_guest::{Ownership, Response, Workload};
 
 use super::list::{Listing, Raw};
@@ -45,6 +43,8 @@ pub struct Look {
     pub resource_version: String,
     /// Counts changes of what is wanted.
     pub generation: i64,
+    /// Its controller has seen the present generation.
+    pub observed: bool,
     /// Replicas wanted.
     pub desired: i64,
     /// Deletion is under way.
@@ -135,27 +135,17 @@ impl Sight {
         Ok(look(&observed))
     }
 
-    /// The values of all environment variables of its template: what no message may repeat.
+    /// The values of all environment variables of its templates: what no message may repeat.
     #[must_use]
     pub fn variables(&self) -> Vec<String> {
-        self.details(|details| {
-            let containers = details.containers.iter().chain(&details.init_containers).flatten();
-            let variables = containers.flat_map(|container| &container.env).flatten();
-            variables.filter_map(|variable| variable.value.as_deref().map(str::to_owned)).collect()
-        })
-        .unwrap_or_default()
+        self.with(Own::default(), |observed| observed.variables()).unwrap_or_default()
     }
 
     /// How many seconds its Pods are given to end.
     #[must_use]
     pub fn grace_seconds(&self) -> u64 {
-        self.details(|details| details.termination_grace_period_seconds).flatten().unwrap_or(GRACE_SECONDS)
-    }
-
-    fn details<T>(&self, look: impl FnOnce(&Details<'_>) -> T) -> Option<T> {
-        let deployment = Deployment::decode_item(self.deployment.bytes()).ok()?;
-        let spec = deployment.template()?.spec?;
-        serde_json::from_str::<Details<'_>>(spec.get()).ok().map(|details| look(&details))
+        let said = self.with(Own::default(), |observed| observed.deployment.template()?.grace_seconds());
+        said.ok().flatten().unwrap_or(GRACE_SECONDS)
     }
 
     /// Its Pods that are there to stay, each with how often its containers were started again. None: they were not read.
@@ -166,7 +156,7 @@ impl Sight {
             let staying = pods.iter().filter(|pod| pod.is_live() && !pod.metadata.is_deleting());
             let count = |pod: &Pod<'_>| {
                 let containers = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
-                containers.map(|container| container.restart_count).sum()
+                status::total(containers.map(|container| container.restart_count))
             };
             Some(staying.map(|pod| (pod.metadata.uid.to_string(), count(pod))).collect())
         };
@@ -195,6 +185,7 @@ impl Sight {
                 about: About::of(deployment, pod_spec.as_ref()),
                 resource_version: meta.resource_version.to_string(),
                 generation: meta.generation,
+                observed: deployment.is_observed(),
                 desired: deployment.desired(),
                 deleting: meta.is_deleting(),
                 finalizers: meta.finalizers.iter().map(ToString::to_string).collect(),
@@ -211,32 +202,6 @@ impl Sight {
             }
         })
     }
-}
-
-/// What is looked at in a Pod's specification by those who do not decide a status.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
-struct Details<'a> {
-    #[serde(default)]
-    termination_grace_period_seconds: Option<u64>,
-    #[serde(default)]
-    containers: Option<Vec<Variables<'a>>>,
-    #[serde(default)]
-    init_containers: Option<Vec<Variables<'a>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Variables<'a> {
-    #[serde(default)]
-    env: Option<Vec<Variable<'a>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Variable<'a> {
-    #[serde(default, borrow)]
-    value: Option<Cow<'a, str>>,
 }
 
 fn decode_all<'a, T: Object<'a>>(rows: &'a [Raw]) -> Result<Vec<T>, Malformed> {

@@ -1,7 +1,7 @@
 //! The facts behind a verdict, for a person who wants to see for himself.
 
 use super::{Beside, Observed};
-use crate::answer::sentence;
+use crate::answer::{printed, quoted};
 use crate::api::{Condition, ContainerStatus, Pod, ReplicaSet};
 
 /// How many ReplicaSets are told: the newest ones are among the few that have Pods, which come first.
@@ -32,7 +32,9 @@ pub fn evidence(observed: &Observed<'_, '_>) -> Vec<(String, String)> {
     }
     let mut conditions: Vec<&Condition<'_>> = status.conditions.iter().collect();
     conditions.sort_by(|left, right| left.kind.cmp(&right.kind));
-    facts.extend(conditions.iter().map(|condition| fact(&format!("condition {}", condition.kind), told(condition))));
+    facts.extend(
+        conditions.iter().map(|condition| fact(&format!("condition {}", condition.kind), told(observed, condition))),
+    );
     match &observed.replica_sets {
         Beside::NotRead => {}
         Beside::NotReadable => facts.push(fact("replica-sets", "not allowed to list them")),
@@ -61,16 +63,16 @@ fn pods(observed: &Observed<'_, '_>) -> Vec<(String, String)> {
     pods.sort_by_key(|pod| (!pod.is_live(), pod.is_ready()));
     let told = pods.iter().take(PODS);
     let mut facts: Vec<(String, String)> =
-        told.clone().map(|pod| fact(&format!("pod {}", pod.metadata.name), place(pod))).collect();
+        told.clone().map(|pod| fact(&format!("pod {}", pod.metadata.name), place(observed, pod))).collect();
     let containers = told.filter(|pod| pod.is_live()).flat_map(|pod| {
         let all = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
-        all.map(|status| fact(&format!("container {}/{}", pod.metadata.name, status.name), state(status)))
+        all.map(|status| fact(&format!("container {}/{}", pod.metadata.name, status.name), state(observed, status)))
     });
     facts.extend(containers.take(CONTAINERS));
     facts
 }
 
-fn place(pod: &Pod<'_>) -> String {
+fn place(observed: &Observed<'_, '_>, pod: &Pod<'_>) -> String {
     let mut words = format!("{} on {}", pod.status.phase, pod.node().unwrap_or("no node"));
     if pod.metadata.is_deleting() {
         words.push_str(", being deleted");
@@ -80,37 +82,45 @@ fn place(pod: &Pod<'_>) -> String {
     for finalizer in &pod.metadata.finalizers {
         words.push_str(&format!(", held by {finalizer}"));
     }
-    with(words, &pod.status.reason, &pod.status.message)
+    with(words, &pod.status.reason, &quoted(&pod.status.message, || observed.variables()))
 }
 
-fn state(status: &ContainerStatus<'_>) -> String {
+fn state(observed: &Observed<'_, '_>, status: &ContainerStatus<'_>) -> String {
+    let printed = |message: &str| printed(message, || observed.variables());
     let words = match (&status.state.waiting, &status.state.terminated) {
-        (Some(waiting), _) => with("waiting".to_owned(), &waiting.reason, &waiting.message),
-        (None, Some(ended)) => with(format!("ended with exit code {}", ended.exit_code), &ended.reason, &ended.message),
+        (Some(waiting), _) => {
+            with("waiting".to_owned(), &waiting.reason, &quoted(&waiting.message, || observed.variables()))
+        }
+        (None, Some(ended)) => {
+            with(format!("ended with exit code {}", ended.exit_code), &ended.reason, &printed(&ended.message))
+        }
         (None, None) => format!("running, {}", if status.ready { "ready" } else { "not ready" }),
     };
     let last = match &status.last_state.terminated {
-        Some(last) => with(format!("; before that exit code {}", last.exit_code), &last.reason, &last.message),
+        Some(last) => {
+            with(format!("; before that exit code {}", last.exit_code), &last.reason, &printed(&last.message))
+        }
         None => String::new(),
     };
     format!("{words}; {} restarts{last}", status.restart_count)
 }
 
-fn told(condition: &Condition<'_>) -> String {
-    let words = with(condition.status.to_string(), &condition.reason, &condition.message);
+fn told(observed: &Observed<'_, '_>, condition: &Condition<'_>) -> String {
+    let words =
+        with(condition.status.to_string(), &condition.reason, &quoted(&condition.message, || observed.variables()));
     match &condition.last_update_time {
         Some(time) => format!("{words} (written {time})"),
         None => words,
     }
 }
 
-/// A word and a sentence behind it, if there are any.
+/// A word and a quote behind it, if there are any.
 fn with(words: String, reason: &str, message: &str) -> String {
     match (reason.is_empty(), message.is_empty()) {
         (true, true) => words,
         (false, true) => format!("{words} {reason}"),
-        (true, false) => format!("{words}: {}", sentence(message)),
-        (false, false) => format!("{words} {reason}: {}", sentence(message)),
+        (true, false) => format!("{words}: {message}"),
+        (false, false) => format!("{words} {reason}: {message}"),
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a, 'b> Inputs<'a, 'b> {
         let progressing = deployment.condition("Progressing");
         let failed = progressing.filter(|condition| condition.status == "False");
         let deadline = progressing.is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded");
-        let serving = sets.as_ref().map(|sets| sets.iter().map(|set| set.status.available_replicas).sum());
+        let serving = sets.as_ref().map(|sets| total(sets.iter().map(|set| set.status.available_replicas)));
         Self {
             all,
             deleting: meta.is_deleting(),
@@ -58,7 +58,7 @@ impl<'a, 'b> Inputs<'a, 'b> {
             desired,
             replicas: status.replicas,
             updated: status.updated_replicas,
-            available: serving.map_or(status.available_replicas, |sum: i64| sum.min(status.available_replicas)),
+            available: serving.map_or(status.available_replicas, |sum| sum.min(status.available_replicas)),
             terminating: status.terminating_replicas,
             observed: deployment.is_observed(),
             never_observed: status.observed_generation == 0,
@@ -198,8 +198,16 @@ impl<'a, 'b> Inputs<'a, 'b> {
 }
 
 impl<'a, 'b> Observed<'a, 'b> {
+    /// The values of all environment variables of its templates, the present one and older ones: what no message may repeat.
+    #[must_use]
+    pub fn variables(&self) -> Vec<String> {
+        let older = self.own_sets().filter_map(ReplicaSet::template);
+        self.deployment.template().into_iter().chain(older).flat_map(|template| template.variables()).collect()
+    }
+
     /// ReplicaSets that it controls.
-    pub(super) fn own_sets(&self) -> impl Iterator<Item = &ReplicaSet<'a>> {
+    #[must_use]
+    pub fn own_sets(&self) -> impl Iterator<Item = &ReplicaSet<'a>> {
         let owner = &*self.deployment.metadata.uid;
         let sets = self.replica_sets.get().map(Vec::as_slice).unwrap_or_default();
         sets.iter().filter(move |set| set.metadata.is_controlled_by(owner))
@@ -212,7 +220,8 @@ impl<'a, 'b> Observed<'a, 'b> {
     }
 
     /// Pods of its own ReplicaSets, by name.
-    pub(super) fn own_pods(&self) -> Vec<&Pod<'a>> {
+    #[must_use]
+    pub fn own_pods(&self) -> Vec<&Pod<'a>> {
         let mut pods: Vec<&Pod<'a>> = self.own_sets().flat_map(|set| self.pods_of(&set.metadata.uid)).collect();
         pods.sort_by(|left, right| left.metadata.name.cmp(&right.metadata.name));
         pods
@@ -226,5 +235,12 @@ impl<'a, 'b> Observed<'a, 'b> {
 
 fn counters_are_negative(deployment: &Deployment<'_>) -> bool {
     let status = &deployment.status;
-    [status.replicas, status.updated_replicas, status.available_replicas].iter().any(|&count| count < 0)
+    let counters = [status.replicas, status.updated_replicas, status.ready_replicas, status.available_replicas];
+    counters.into_iter().chain(status.terminating_replicas).any(|count| count < 0)
+}
+
+/// All of them together. Numbers of a server are only as large as it likes.
+#[must_use]
+pub fn total(counts: impl Iterator<Item = i64>) -> i64 {
+    counts.fold(0, i64::saturating_add)
 }

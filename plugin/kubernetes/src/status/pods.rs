@@ -91,6 +91,8 @@ pub(super) struct Finding<'b> {
     pub cause: &'b str,
     /// And their sentence.
     pub message: &'b str,
+    /// The sentence is what the container left behind, and may be anything.
+    pub printed: bool,
     /// With what the container last ended.
     pub exit_code: Option<i64>,
     /// The word for that end.
@@ -109,6 +111,7 @@ impl<'b> Finding<'b> {
             container: None,
             cause: "",
             message: "",
+            printed: false,
             exit_code: None,
             ended: "",
             restarts: 0,

@@ -6,7 +6,7 @@ use super::inputs::Inputs;
 use super::pods::{Finding, Role, node_is_lost};
 use super::table::Answer;
 use super::{Observed, gave_up};
-use crate::answer::sentence;
+use crate::answer::{printed, quoted};
 use crate::api::{Condition, Pod};
 use crate::time::{milliseconds, span};
 
@@ -43,7 +43,7 @@ fn wanted(see: &Inputs<'_, '_>, answer: Answer) -> Told {
     match (answer.status, answer.reason) {
         (Status::Running, "partial") | (Status::Creating, _) if answer.reason != "unobserved" => {
             if let Some(failure) = see.holds("ReplicaFailure") {
-                parts.push(said(failure));
+                parts.push(said(see.all, failure));
                 cause(failure);
             }
             parts.extend(waits_for(see, &mut detail));
@@ -54,7 +54,7 @@ fn wanted(see: &Inputs<'_, '_>, answer: Answer) -> Told {
         }
         (Status::Creating, _) => match condition("Progressing").filter(|_| see.create_error) {
             Some(error) => {
-                parts.push(said(error));
+                parts.push(said(see.all, error));
                 cause(error);
             }
             None => return Told { message: UNSEEN.to_owned(), detail },
@@ -63,7 +63,7 @@ fn wanted(see: &Inputs<'_, '_>, answer: Answer) -> Told {
         (_, reason) => {
             let failure = see.holds("ReplicaFailure").filter(|_| see.replica_failure().is_some());
             if let Some(failure) = failure {
-                parts.push(said(failure));
+                parts.push(said(see.all, failure));
                 cause(failure);
             } else if reason == "replica-failure" {
                 parts.extend(refused(see, &mut detail));
@@ -71,7 +71,7 @@ fn wanted(see: &Inputs<'_, '_>, answer: Answer) -> Told {
                 parts.extend(waits_for(see, &mut detail));
             }
             if let Some(progressing) = condition("Progressing").filter(|_| see.progress_failed.is_some()) {
-                parts.push(said(progressing));
+                parts.push(said(see.all, progressing));
                 if detail.is_empty() {
                     detail.push(("cause", progressing.reason.to_string()));
                 }
@@ -103,7 +103,7 @@ const GAVE_UP: &str = "the controller has given up: lifting the cause is not eno
 fn waits_for(see: &Inputs<'_, '_>, detail: &mut Vec<(&'static str, String)>) -> Option<String> {
     if let Some(finding) = &see.heard.first {
         detail.extend(finding.detail());
-        return Some(finding.words());
+        return Some(finding.words(see.all));
     }
     if let Some(refused) = refused(see, detail) {
         return Some(refused);
@@ -126,7 +126,7 @@ fn refused(see: &Inputs<'_, '_>, detail: &mut Vec<(&'static str, String)>) -> Op
     detail.extend(pod.node().map(|node| ("node", node.to_owned())));
     detail.push(("cause", reason.to_string()));
     let words = format!("{count} pods were refused one after another, last {}", named(None, name, pod.node()));
-    Some(with_message(format!("{words} ({reason})"), &pod.status.message))
+    Some(with(format!("{words} ({reason})"), quoted(&pod.status.message, || see.all.variables())))
 }
 
 /// Where none is wanted.
@@ -157,7 +157,7 @@ fn stopping(see: &Inputs<'_, '_>, detail: &mut Vec<(&'static str, String)>) -> S
         "no replica is wanted, but a replica set still has some".to_owned()
     };
     if let Some(failure) = see.holds("ReplicaFailure") {
-        words = format!("{words}; {}", said(failure));
+        words = format!("{words}; {}", said(see.all, failure));
         detail.push(("cause", failure.reason.to_string()));
     }
     detail.extend(blocking(see.all));
@@ -227,7 +227,7 @@ pub fn blocker(pod: &Pod<'_>, server_ms: Option<u64>) -> String {
 
 impl Finding<'_> {
     /// What it says, in one sentence.
-    fn words(&self) -> String {
+    fn words(&self, observed: &Observed<'_, '_>) -> String {
         let subject = named(self.container, self.pod, self.node);
         let cause = self.cause;
         let restarted = match self.restarts {
@@ -262,7 +262,9 @@ impl Finding<'_> {
             (Some(_), Some(code)) => format!("{subject} ended with {}{restarted}", ended(code)),
             (Some(_), None) => format!("{subject} waits ({cause})"),
         };
-        with_message(words, self.message)
+        let variables = || observed.variables();
+        let quote = if self.printed { printed(self.message, variables) } else { quoted(self.message, variables) };
+        with(words, quote)
     }
 
     /// It did not come to the point where it could end by itself.
@@ -311,15 +313,15 @@ pub(super) fn times(count: i64) -> String {
 }
 
 /// What a condition says.
-pub(super) fn said(condition: &Condition<'_>) -> String {
-    if condition.message.is_empty() { condition.reason.to_string() } else { clause(&condition.message) }
+fn said(observed: &Observed<'_, '_>, condition: &Condition<'_>) -> String {
+    if condition.message.is_empty() {
+        condition.reason.to_string()
+    } else {
+        quoted(&condition.message, || observed.variables())
+    }
 }
 
-/// A sentence of the server's as a part of ours.
-fn clause(text: &str) -> String {
-    sentence(text.trim_end().trim_end_matches('.'))
-}
-
-fn with_message(words: String, message: &str) -> String {
-    if message.is_empty() { words } else { format!("{words}: {}", clause(message)) }
+/// Somebody else's sentence as a part of ours.
+fn with(words: String, quote: String) -> String {
+    if quote.is_empty() { words } else { format!("{words}: {quote}") }
 }

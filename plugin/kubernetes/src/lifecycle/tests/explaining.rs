@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use workload_guest::testing::{Options, Reply, run, text};
 use workload_guest::{Failure, Status, Workload as Told};
 
-use super::world::{Workload, World, refused};
+use super::world::{Workload, World, dated, refused};
 use super::*;
 
 fn explain(reply: impl FnMut(&Asked) -> Reply) -> (Told, Run) {
@@ -52,6 +52,61 @@ fn everything_is_read_and_what_does_not_depend_goes_out_together() {
     assert_eq!(words(&run), ["GET web", "LIST replicasets", "LIST pods", "LIST events", "LIST events", "LIST events"]);
     let together = run.turns.iter().map(|turn| turn.need.len()).collect::<Vec<_>>();
     assert_eq!(together[..4], [1, 1, 3, 1], "the Pods and what was reported above them are asked for at once");
+}
+
+/// Most reports are written by the second: within one, what makes others comes before what is made.
+#[test]
+fn reports_of_one_second_are_in_the_order_of_what_happened() {
+    let mut world = World::with(Workload::at(1));
+    let second = "2026-01-01T00:00:01Z";
+    world.events = vec![
+        event(POD, "Scheduled", second, 1),
+        event(("ReplicaSet", "web-abc", "uid-1-set-web"), "SuccessfulCreate", second, 1),
+        event(("Deployment", "web", "uid-1"), "ScalingReplicaSet", second, 3),
+    ];
+    let (told, _) = explain(|asked| dated(world.answer(asked), 1_767_225_600_000 + 41_000));
+    assert_eq!(
+        facts(&told, "event"),
+        [
+            "Warning ScalingReplicaSet deployment/web (3x, last 40s ago): because",
+            "Warning SuccessfulCreate replicaset/web-abc (40s ago): because",
+            "Warning Scheduled pod/web-abc-0 (40s ago): because",
+        ]
+    );
+}
+
+/// What a webhook, a probe or a container says may repeat what only the workload should know.
+#[test]
+fn no_value_of_a_variable_is_told() {
+    let env = |value: &str| json!([{"name": "PASS", "value": value}]);
+    let status = json!({"replicas": 0, "availableReplicas": 0, "conditions": [
+        {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+            "message": "pods \"web-1\" is forbidden: admission webhook \"w\" denied the request: PASS=hunter2 is weak"},
+        {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "late"}]});
+    let template = json!({"spec": {"containers": [{"name": "main", "image": "nginx:1", "env": env("hunter2")}]}});
+    let mut world = World::with(Workload::at(1).over(json!({"spec": {"template": template}, "status": status})));
+    let mut probe = event(POD, "Unhealthy", "2026-01-01T00:00:03Z", 1);
+    probe["message"] = json!("Readiness probe failed: login with hunter2 refused");
+    world.events = vec![probe];
+    let printed = json!({"containerStatuses": [{"name": "main", "restartCount": 4, "ready": false,
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+        "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "no user hunter2"}}}]});
+    let mut answer = |asked: &Asked| {
+        let Reply::Respond(mut list) = world.answer(asked) else { panic!() };
+        if word(asked).as_deref() == Some("LIST pods") {
+            let mut pods: Value = serde_json::from_slice(&list.bytes).unwrap();
+            pods["items"][0]["status"]["containerStatuses"] = printed["containerStatuses"].clone();
+            list.bytes = pods.to_string().into_bytes();
+        }
+        Reply::Respond(list)
+    };
+    let (told, _) = explain(&mut answer);
+    let all = format!("{told:?}");
+    assert!(!all.contains("hunter2"), "{all}");
+    assert_eq!(all.matches("is not shown").count(), 4, "{all}");
+    let started = drive(start(), &mut answer);
+    let all = format!("{:?} {:?}", started.settled, started.progress);
+    assert!(started.fault(WEB).is_some() && all.contains("is not shown") && !all.contains("hunter2"), "{all}");
 }
 
 #[test]

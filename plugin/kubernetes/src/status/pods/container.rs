@@ -34,7 +34,7 @@ pub(super) fn finding<'b>(pod: &'b Pod<'_>, status: &'b ContainerStatus<'_>, rol
         (None, Some(ended)) if role == Role::Init && ended.exit_code == 0 => return None,
         (None, Some(ended)) => {
             let signal = if is_start_error(&ended.reason) { starts(ended, ended, status) } else { crash(status) };
-            Finding { signal, ..finding.because(&ended.reason, &ended.message) }.ended(Some(ended))
+            Finding { signal, printed: true, ..finding.because(&ended.reason, &ended.message) }.ended(Some(ended))
         }
         // It runs, and is not ready.
         (None, None) => finding.ended(last),
@@ -70,6 +70,7 @@ impl<'b> Finding<'b> {
             "CrashLoopBackOff" => {
                 // It says how long the pause is, which nobody asked.
                 message = last.map(|last| &*last.message).unwrap_or_default();
+                self.printed = true;
                 match last.filter(|last| is_start_error(&last.reason)) {
                     Some(last) => starts(last, last, status),
                     None => crash(status),
