@@ -16,7 +16,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
     let Some(mut look) = first(&mut case).await? else {
         return Ok(gone(&case, OutcomeWord::AlreadyGone, false, "there is no such Deployment"));
     };
-    let remains = Remains::of(&look);
+    let mut remains = Remains::of(&look);
     if look.deleting && case.cx.plan() {
         return Ok(case.outcome(OutcomeWord::Deleted, false, &look));
     }
@@ -41,8 +41,11 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
                 uncertain |= maybe;
                 match case.persist().await? {
                     Some(next) if Some(next.about.uid.as_str()) == case.uid() => {
-                        // It took effect after all, or somebody else did the same.
+                        // It took effect after all, or somebody else did the same; or it is about to be sent again.
                         changed |= uncertain && next.deleting;
+                        if !next.deleting {
+                            case.recognise(&next)?;
+                        }
                         look = next;
                     }
                     // It is gone. Another object of the name is none of our business.
@@ -54,7 +57,7 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
             }
         }
     }
-    wait_gone(&mut case).await?;
+    wait_gone(&mut case, &mut remains).await?;
     let words = if remains.wait(&mut case).await? {
         "it was deleted, and no pod of it is left"
     } else {
@@ -77,7 +80,7 @@ async fn first(case: &mut Case) -> Result<Option<Look>, Fault> {
 }
 
 /// Waits until it is gone, or another object has its name.
-async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
+async fn wait_gone(case: &mut Case, remains: &mut Remains) -> Result<(), Fault> {
     let mut uncollected = false;
     loop {
         let after = case.group.tick();
@@ -93,6 +96,7 @@ async fn wait_gone(case: &mut Case) -> Result<(), Fault> {
             let thorough = case.thorough(look).await;
             let Some(thorough) = case.usable(thorough).await? else { continue };
             look = thorough;
+            remains.learn(&look.sight.replica_sets);
             uncollected = case.is_late() && remains::is_uncollected(&look);
         }
         let mut message = look.verdict.message.clone();

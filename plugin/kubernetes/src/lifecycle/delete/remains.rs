@@ -1,5 +1,6 @@
 //! What a Deployment that is gone may have left behind: the Pods of its ReplicaSets, told by the uids these had.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::Deserialize;
@@ -17,21 +18,44 @@ const FOREGROUND: &str = "foregroundDeletion";
 
 /// What is remembered of it.
 pub(super) struct Remains {
-    /// Uid and name of its ReplicaSets. None: they must not be listed.
-    sets: Option<Vec<(String, String)>>,
+    uid: String,
+    /// Its ReplicaSets, name by uid. None: they must not be listed.
+    sets: Option<Sets>,
+    /// Its controller may have made one since: it has not seen what is wanted, or nothing was made yet.
+    growing: bool,
     selector: String,
     covered: bool,
 }
 
+/// Names of ReplicaSets by their uids.
+type Sets = BTreeMap<String, String>;
+
 impl Remains {
     /// Of a look with its ReplicaSets.
     pub fn of(look: &Look) -> Self {
-        let sets = look.sight.replica_sets.get().map(|listing| own_sets(listing, &look.about.uid));
-        Self { sets, selector: look.selector.clone(), covered: look.covered }
+        let uid = look.about.uid.clone();
+        let sets = look.sight.replica_sets.get().map(|listing| own_sets(listing, &uid).collect::<Sets>());
+        let growing = !look.observed || sets.as_ref().is_some_and(Sets::is_empty);
+        Self { uid, sets, growing, selector: look.selector.clone(), covered: look.covered }
+    }
+
+    /// A later look may know more of them.
+    pub fn learn(&mut self, listing: &Beside<Rc<Listing>>) {
+        if let (Some(sets), Beside::Read(listing)) = (&mut self.sets, listing) {
+            sets.extend(own_sets(listing, &self.uid));
+        }
     }
 
     /// Waits until no Pod of it can still run. False: nobody can tell, because we must not look.
-    pub async fn wait(&self, case: &mut Case) -> Result<bool, Fault> {
+    pub async fn wait(mut self, case: &mut Case) -> Result<bool, Fault> {
+        while self.growing {
+            // What it made last still carries its uid, unless it was orphaned within this moment.
+            let read = self.list(case, Resource::ReplicaSets).await;
+            if let Some(read) = case.usable(read).await? {
+                self.learn(&read);
+                self.growing = false;
+            }
+        }
         let Some(sets) = &self.sets else { return Ok(false) };
         if sets.is_empty() {
             return Ok(true);
@@ -96,28 +120,28 @@ pub(super) fn is_uncollected(look: &Look) -> bool {
         })
 }
 
-fn own_sets(listing: &Listing, uid: &str) -> Vec<(String, String)> {
+fn own_sets(listing: &Listing, uid: &str) -> impl Iterator<Item = (String, String)> {
     let rows = listing.table.controlled_by(uid).iter();
     let sets = rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok());
-    sets.map(|set| (set.metadata.uid.to_string(), set.metadata.name.to_string())).collect()
+    sets.map(|set| (set.metadata.uid.to_string(), set.metadata.name.to_string()))
 }
 
 /// One of these ReplicaSets that is still there and belongs to nobody.
-fn orphan<'a>(listing: &Listing, sets: &'a [(String, String)]) -> Option<&'a str> {
+fn orphan<'a>(listing: &Listing, sets: &'a Sets) -> Option<&'a str> {
     let is_orphan = |uid: &str, set: &ReplicaSet<'_>| set.metadata.uid == *uid && set.metadata.controller().is_none();
-    let found = |(uid, name): &&(String, String)| {
+    let found = |(uid, name): &(&String, &String)| {
         listing
             .table
             .all()
-            .filter(|(_, other, _)| other == name)
+            .filter(|(_, other, _)| other == *name)
             .any(|(_, _, raw)| ReplicaSet::decode_item(raw.bytes()).is_ok_and(|set| is_orphan(uid, &set)))
     };
     sets.iter().find(found).map(|(_, name)| name.as_str())
 }
 
 /// The first Pod of these ReplicaSets that can still run, in words.
-fn left(listing: &Listing, sets: &[(String, String)]) -> Option<String> {
-    let rows = sets.iter().flat_map(|(uid, _)| listing.table.controlled_by(uid));
+fn left(listing: &Listing, sets: &Sets) -> Option<String> {
+    let rows = sets.keys().flat_map(|uid| listing.table.controlled_by(uid));
     // A Pod that cannot be understood may be one that runs.
     rows.map(|raw| match Pod::decode_item(raw.bytes()) {
         Ok(pod) => pod.is_live().then(|| blocker(&pod, listing.server_ms)),

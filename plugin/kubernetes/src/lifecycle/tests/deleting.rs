@@ -62,20 +62,6 @@ fn a_404_that_is_no_status_is_not_gone() {
     assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Timeout);
 }
 
-#[test]
-fn another_object_of_the_name_is_left_alone() {
-    let mut world = World::with(Workload::at(1));
-    let run = drive(delete(), |asked| {
-        let reply = world.answer(asked);
-        if word(asked).as_deref() == Some("DELETE web") {
-            world = World::with(Workload { uid: "uid-2".to_owned(), ..Workload::at(1) });
-        }
-        reply
-    });
-    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Deleted);
-    assert_eq!(written(&run).len(), 1);
-}
-
 #[rstest]
 #[case::accepted(202, json!({"kind": "Status", "status": "Success"}))]
 #[case::status(200, json!({"kind": "Status", "status": "Success", "details": {"uid": "uid-1"}}))]
@@ -123,4 +109,42 @@ fn a_start_or_stop_of_what_is_being_deleted_is_refused() {
         assert!(fault.message.contains("being deleted"), "{}", fault.message);
         assert!(written(&run).is_empty());
     }
+}
+
+/// Nobody knows whether the first DELETE was heard, and before the second somebody else made it their own.
+#[rstest]
+#[case::labels(json!({"metadata": {"labels": {"workload-provider/owner": "you"}}}))]
+#[case::controller(
+    json!({"metadata": {"ownerReferences": [{"kind": "App", "name": "shop", "uid": "x", "controller": true}]}})
+)]
+fn what_is_no_longer_ours_is_not_deleted_again(#[case] over: serde_json::Value) {
+    let mut world = World::with(Workload::at(1));
+    let run = drive(delete(), |asked| {
+        if word(asked).as_deref() == Some("DELETE web") {
+            world.web().over = over.clone();
+            return workload_guest::testing::text(504, "");
+        }
+        world.answer(asked)
+    });
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::NotOwned);
+    assert_eq!(words(&run).iter().filter(|word| *word == "DELETE web").count(), 1);
+}
+
+/// Its controller was a moment later than we, and what is on the way dropped the body of the DELETE.
+#[test]
+fn a_replica_set_that_came_late_is_waited_for() {
+    let mut world = World::with(Workload { end_ms: 0, ..Workload::at(1) });
+    let before = world.clone();
+    let mut deleted = false;
+    let run = drive(delete(), |asked| {
+        deleted |= word(asked).as_deref() == Some("DELETE web");
+        match word(asked).as_deref() {
+            Some("LIST replicasets") if !deleted => World::empty().answer(asked),
+            Some("LIST replicasets") => before.clone().answer(asked),
+            Some("LIST pods") if asked.now < 3_000 => before.clone().answer(asked),
+            _ => world.answer(asked),
+        }
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Deleted);
+    assert!(run.now >= 3_000, "{} ms", run.now);
 }
