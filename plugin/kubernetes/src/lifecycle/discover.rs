@@ -97,8 +97,7 @@ impl<'a> Place<'a> {
     async fn first(&self) -> Option<(Tick, Listing)> {
         let selector = ownership::selector(self.cx.ownership());
         let read = || list(self.cx, Resource::Deployments, self.namespace.as_deref(), Which::Labels(&selector));
-        let mut failures = 0;
-        let mut told = None;
+        let mut failing = Failing::default();
         loop {
             // What changes from now on is a reason to look again, also while the rest is still being read.
             let asked = self.group.tick();
@@ -109,13 +108,7 @@ impl<'a> Place<'a> {
             if self.follow && trouble.class == Class::Cancelled {
                 return None;
             }
-            let fault = ended(self.cx, &trouble);
-            if told.as_ref() != Some(&fault) {
-                self.cx.incomplete(self.name.clone(), fault.clone());
-                told = Some(fault);
-            }
-            let pause = if trouble.is_passing() { pause_ms(failures, &trouble) } else { REFUSED_MS };
-            failures = failures.saturating_add(1);
+            let pause = failing.told(self, &trouble);
             if !self.follow || self.cx.sleep(pause).await.is_err() {
                 return None;
             }
@@ -134,24 +127,31 @@ impl<'a> Place<'a> {
 
     async fn follow(&self, mut asked: Tick, mut last: BTreeMap<Target, Workload>) {
         let cx = self.cx;
+        let mut failing = Failing::default();
         loop {
             if self.group.next(cx, asked, PATIENT_MS).await.is_err() {
                 return;
             }
-            // What fails now is tried again; until then what was said stands.
             let after = self.group.tick();
             let listing = match self.group.listing(after).await {
                 Ok((tick, listing)) => {
                     asked = tick;
                     listing
                 }
-                Err(_) => {
+                Err(trouble) if trouble.class == Class::Cancelled => return,
+                // It is tried again; until then what was said stands, and that it is not read is said as well.
+                Err(trouble) => {
                     asked = after;
+                    if cx.sleep(failing.told(self, &trouble)).await.is_err() {
+                        return;
+                    }
                     continue;
                 }
             };
             let mut now = self.found(&listing).await;
-            let changed = now.iter().filter(|(target, workload)| last.get(target) != Some(workload));
+            // All of it is said anew when it could not be read for a while.
+            let again = failing.ends();
+            let changed = now.iter().filter(|(target, workload)| again || last.get(target) != Some(workload));
             if emit(cx, changed.map(|(_, workload)| workload)).await.is_err() {
                 return;
             }
@@ -166,6 +166,32 @@ impl<'a> Place<'a> {
             }
             last = now;
         }
+    }
+}
+
+/// A place that cannot be read, for as long as that lasts.
+#[derive(Default)]
+struct Failing {
+    told: Option<Fault>,
+    failures: u32,
+}
+
+impl Failing {
+    /// Says why, unless that was said before, and for how long nobody needs to ask again.
+    fn told(&mut self, place: &Place<'_>, trouble: &Trouble) -> u64 {
+        let fault = ended(place.cx, trouble);
+        if self.told.as_ref() != Some(&fault) {
+            place.cx.incomplete(place.name.clone(), fault.clone());
+            self.told = Some(fault);
+        }
+        let pause = if trouble.is_passing() { pause_ms(self.failures, trouble) } else { REFUSED_MS };
+        self.failures = self.failures.saturating_add(1);
+        pause
+    }
+
+    /// It is read again. True: it was not.
+    fn ends(&mut self) -> bool {
+        std::mem::take(self).told.is_some()
     }
 }
 

@@ -42,10 +42,17 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
         if matches!(&read, Err(trouble) if trouble.class == Class::Cancelled) {
             continue;
         }
+        let back_ms = read.as_ref().err().and_then(|trouble| trouble.retry_after_ms);
         let workload = answer(&case, read.map(|look| told(&case, &look)))?;
         if workload != last {
             case.cx.emit(workload.clone());
             last = workload;
+        }
+        // Whatever else wakes it, the server asked not to be asked before.
+        if let Some(ms) = back_ms
+            && case.cx.sleep(ms).await.is_err()
+        {
+            return Ok(Outcome { word: OutcomeWord::Read, changed: false, workload: Some(last) });
         }
     }
 }

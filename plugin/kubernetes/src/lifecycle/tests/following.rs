@@ -95,3 +95,42 @@ fn get() -> Asked {
     let request = crate::request::get(&crate::id::Target::parse(WEB).unwrap());
     Asked { id: 1, for_id: None, now: 0, effect: Effect::Http(request) }
 }
+
+/// What fails later is told as well, once, and so is that it can be read again.
+#[rstest]
+#[case::away(text(503, ""), "unreachable", 20)]
+#[case::refused(refused(403, "Forbidden", ""), "forbidden", 3)]
+fn a_place_that_cannot_be_read_any_more_is_told_of(#[case] away: Reply, #[case] reason: &str, #[case] most: usize) {
+    let mut world = World::with(Workload::at(1));
+    let gone = |now: u64| (10_000..40_000).contains(&now);
+    let run = until(90_000, everything(), |asked| match word(asked).as_deref() {
+        Some("LIST deployments") if gone(asked.now) => away.clone(),
+        _ => world.answer(asked),
+    });
+    let [(place, fault)] = &*run.incomplete else { panic!("{:?}", run.incomplete) };
+    assert_eq!(&**place, "default");
+    assert!(fault.detail.contains(&("reason".to_owned(), reason.to_owned())), "{:?}", fault.detail);
+    let told: Vec<&str> = run.emitted.iter().map(|found| &*found.reason).collect();
+    assert_eq!(told, ["available", "available"]);
+    let asked = run.asked.iter().filter(|asked| gone(asked.now) && word(asked).as_deref() == Some("LIST deployments"));
+    let asked = asked.count();
+    assert!(asked <= most, "{asked} lists");
+}
+
+/// The server says when to come back, to one who follows as well.
+#[test]
+fn who_follows_comes_back_when_the_server_says() {
+    for call in [Call::Status(vec![WEB.to_owned()], true), everything()] {
+        let mut world = World::with(Workload::at(1));
+        let busy = |now: u64| (10_000..50_000).contains(&now);
+        let run = until(60_000, call, |asked| match (word(asked).as_deref(), text(429, "")) {
+            (Some("GET web" | "LIST deployments"), Reply::Respond(response)) if busy(asked.now) => {
+                Reply::Respond(workload_guest::Response { retry_after_ms: Some(20_000), ..response })
+            }
+            _ => world.answer(asked),
+        });
+        let read = |asked: &&Asked| matches!(word(asked).as_deref(), Some("GET web" | "LIST deployments"));
+        let times: Vec<u64> = run.asked.iter().filter(read).map(|asked| asked.now).filter(|now| busy(*now)).collect();
+        assert_eq!(times.len(), 2, "{times:?}");
+    }
+}
