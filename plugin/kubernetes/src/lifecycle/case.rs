@@ -40,6 +40,8 @@ pub(super) struct Case {
     wrote_ms: Option<u64>,
     /// What is seen that does not change by waiting, and since when.
     stuck: Option<(Stuck, u64)>,
+    /// At which generation.
+    stuck_at: i64,
     writes: u32,
     failures: u32,
     /// When to look closely again.
@@ -69,6 +71,7 @@ impl Case {
             floor: None,
             wrote_ms: None,
             stuck: None,
+            stuck_at: 0,
             writes: 0,
             failures: 0,
             close_ms: CLOSE_MS,
@@ -99,9 +102,10 @@ impl Case {
     fn look_at(&mut self, sight: Sight) -> Result<Look, Trouble> {
         let malformed = |_| Trouble::malformed(&Action::on("get", &self.target), 200);
         let look = sight.look(self.cx.ownership(), self.own()).map_err(malformed)?;
-        // One does not count as the other: that nothing was observed is no error.
-        if look.stuck != self.stuck.map(|(what, _)| what) {
+        // One does not count as the other, that nothing was observed is no error; and who edits it begins anew.
+        if look.stuck != self.stuck.map(|(what, _)| what) || look.generation != self.stuck_at {
             self.stuck = look.stuck.map(|what| (what, self.cx.now()));
+            self.stuck_at = look.generation;
         }
         self.know(&look);
         Ok(look)
@@ -223,9 +227,10 @@ impl Case {
 
     /// Reads one kind of what belongs to it.
     pub async fn beside(&mut self, look: Look, resource: Resource) -> Result<Look, Trouble> {
-        let after = self.group.tick();
         let (selector, covered) = (look.selector.clone(), look.covered);
-        let read = retry(&self.cx, || self.group.beside(&self.cx, resource, &selector, covered, after));
+        // What others share is kept also when it failed: each try asks for one from after it.
+        let read = || self.group.beside(&self.cx, resource, &selector, covered, self.group.tick());
+        let read = retry(&self.cx, read);
         let read = match workload_guest::select(read, self.cx.stopped()).await {
             workload_guest::Either::Left(read) => read?,
             workload_guest::Either::Right(_) => {

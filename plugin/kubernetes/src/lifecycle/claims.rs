@@ -1,5 +1,6 @@
 //! Which workload an id label says that it is. The label proves nothing, but a Manager finds its workloads by it: when
-//! two say the same, nobody can tell which one is meant, and neither is acted on.
+//! two say the same id of a Manager's, nobody can tell which one is meant, and neither is acted on. Whoever carries the id of its
+//! own name cannot be mistaken: copies of its label are not acted on, and it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

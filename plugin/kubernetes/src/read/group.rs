@@ -30,6 +30,10 @@ const PACE_ONE: Pace = Pace { first_ms: 20, last_ms: 500 };
 /// Many workloads: seven reads in the first five seconds.
 const PACE_MANY: Pace = Pace { first_ms: 100, last_ms: 1_500 };
 
+/// From so many ids on, those that select by other labels than ours read all ReplicaSets and Pods of their namespace
+/// together; fewer each read their own.
+const READ_ALL: usize = 8;
+
 /// Why a wait goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
@@ -54,6 +58,9 @@ pub struct Group {
     deployments: Rc<Fresh<Listing>>,
     replica_sets: Rc<Fresh<Listing>>,
     pods: Rc<Fresh<Listing>>,
+    /// Of the whole namespace, whatever their labels.
+    all_replica_sets: Rc<Fresh<Listing>>,
+    all_pods: Rc<Fresh<Listing>>,
     /// Where a watch begins, and the tick at which it was learnt.
     version: RefCell<(Tick, String)>,
     /// When a Deployment was last read.
@@ -99,6 +106,8 @@ impl Group {
             deployments: many(),
             replica_sets: many(),
             pods: many(),
+            all_replica_sets: many(),
+            all_pods: many(),
             version: RefCell::default(),
             read_ms: Cell::new(0),
             patience_ms: Cell::new(PATIENT_MS),
@@ -215,6 +224,10 @@ impl Group {
             let shared = if resource == Resource::Pods { &self.pods } else { &self.replica_sets };
             return readable(shared.get(after, || self.list(resource)).await.1);
         }
+        if self.members.get() >= READ_ALL {
+            let shared = if resource == Resource::Pods { &self.all_pods } else { &self.all_replica_sets };
+            return readable(shared.get(after, || self.list_all(resource)).await.1);
+        }
         let listing = list(cx, resource, self.namespace.as_deref(), Which::Labels(selector)).await;
         readable(listing.and_then(whole).map(Rc::new))
     }
@@ -234,17 +247,18 @@ impl Group {
         readable(listing.and_then(whole).map(Rc::new))
     }
 
-    /// Those of the namespace that are ours and carry this id label of a Manager's.
+    /// Those of the namespace that are ours and carry this id label of a Manager's, as they were after this tick or when
+    /// somebody else wanted to know.
     ///
     /// # Errors
     /// There is no usable answer, or not the whole of it.
-    pub async fn claimants(self: &Rc<Self>, cx: &Cx, value: &str) -> Result<BTreeSet<Target>, Trouble> {
+    pub async fn claimants(self: &Rc<Self>, cx: &Cx, value: &str, after: Tick) -> Result<BTreeSet<Target>, Trouble> {
         let ownership = self.operation.ownership();
         let known = self.claims.borrow().clone();
         let claims = match known {
             Some(claims) => claims,
             None if self.is_shared() && !self.unlisted.get() => {
-                let claims = Rc::new(claims(ownership, &self.listing(0).await?.1));
+                let claims = Rc::new(claims(ownership, &self.listing(after).await?.1));
                 *self.claims.borrow_mut() = Some(Rc::clone(&claims));
                 claims
             }
@@ -269,6 +283,15 @@ impl Group {
                 this.begin_at(&listing.resource_version);
             }
             Ok(listing)
+        }
+    }
+
+    /// All of a namespace.
+    fn list_all(self: &Rc<Self>, resource: Resource) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
+        let this = Rc::clone(self);
+        async move {
+            let shared = this.operation.shared();
+            list(&shared, resource, this.namespace.as_deref(), Which::Labels("")).await.and_then(whole)
         }
     }
 

@@ -1,5 +1,6 @@
 //! Lists, page by page, kept as they came.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -19,8 +20,8 @@ const RESTARTS: u32 = 2;
 /// Pages of a list: 500 objects each. More than any one place should hold, so that a server that never ends does.
 const PAGES: usize = 400;
 
-/// Bytes of a list that are kept, of the 64 MiB of memory that the host gives an operation. Beyond it the list is reported
-/// as incomplete, where the operation would otherwise end for want of memory: a page stands beside it.
+/// Bytes of all lists that are kept, of the 64 MiB of memory that the host gives an operation. Beyond it a list is reported
+/// as incomplete, where the operation would otherwise end for want of memory: a page stands beside them.
 const BYTES: usize = 36 << 20;
 
 /// What an object costs besides its bytes: its place in the table, and what is told of it.
@@ -54,6 +55,32 @@ impl Raw {
         }
         bytes.extend_from_slice(object.as_bytes().get(kept..).unwrap_or_default());
         Self(bytes.into())
+    }
+}
+
+thread_local! {
+    /// Bytes of all lists that are kept now. A component has one thread and one memory, whoever asked for the lists.
+    static ALL_KEPT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Bytes that are kept until this is dropped.
+#[derive(Debug, Default)]
+struct Kept(usize);
+
+impl Kept {
+    fn add(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_add(bytes);
+        ALL_KEPT.set(ALL_KEPT.get().saturating_add(bytes));
+    }
+
+    fn is_too_much() -> bool {
+        ALL_KEPT.get() > BYTES
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        ALL_KEPT.set(ALL_KEPT.get().saturating_sub(self.0));
     }
 }
 
@@ -133,6 +160,7 @@ pub struct Listing {
     pub server_ms: Option<u64>,
     /// Why the rest is not there. None: it is whole.
     pub broken: Option<Trouble>,
+    kept: Kept,
 }
 
 /// Lists to the end. The first page is tried once: whoever asks knows whether to try again. A later one is tried a few
@@ -146,7 +174,6 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, which: W
     'anew: loop {
         let mut listing = Listing::default();
         let mut next = String::new();
-        let mut kept: usize = 0;
         for _ in 0..PAGES {
             let page = || async { classify(&action, cx.http(request::list(resource, namespace, which, &next)).await) };
             let answer = if next.is_empty() { page().await } else { retry_page(cx, page).await };
@@ -164,9 +191,9 @@ pub async fn list(cx: &Cx, resource: Resource, namespace: Option<&str>, which: W
                 }
             };
             listing.server_ms = response.date_ms.or(listing.server_ms);
-            let added = add_page(&mut listing, &mut kept, &response.bytes, resource);
+            let added = add_page(&mut listing, &response.bytes, resource);
             let token = match body(&action, response.status, added) {
-                Ok(_) if kept > BYTES => {
+                Ok(_) if Kept::is_too_much() => {
                     listing.broken = Some(Trouble::too_large(&action));
                     return Ok(listing);
                 }
@@ -205,15 +232,16 @@ async fn retry_page<F: Future<Output = Result<Response, Trouble>>>(
 }
 
 /// Adds a page and gives the token of the next one.
-fn add_page(listing: &mut Listing, kept: &mut usize, page: &[u8], resource: Resource) -> Result<String, Malformed> {
+fn add_page(listing: &mut Listing, page: &[u8], resource: Resource) -> Result<String, Malformed> {
     let list = List::decode(page, resource.kind())?;
     // The server repeats the version of the first page on each.
     listing.resource_version = list.resource_version.to_string();
     for item in &list.items {
-        if *kept > BYTES {
+        if Kept::is_too_much() {
             break;
         }
-        *kept = kept.saturating_add(listing.table.add(item.get())?);
+        let bytes = listing.table.add(item.get())?;
+        listing.kept.add(bytes);
     }
     Ok(list.next.to_string())
 }
@@ -242,6 +270,17 @@ mod tests {
         assert_eq!(table.add(object), Ok(want.len() + OBJECT_BYTES));
         let kept = table.named("n", "a").unwrap();
         assert_eq!(std::str::from_utf8(kept.bytes()).unwrap(), want);
+    }
+
+    #[test]
+    fn what_is_kept_counts_together_until_it_is_dropped() {
+        let (mut one, mut other) = (Kept::default(), Kept::default());
+        one.add(BYTES);
+        assert!(!Kept::is_too_much());
+        other.add(1);
+        assert!(Kept::is_too_much());
+        drop(one);
+        assert!(!Kept::is_too_much());
     }
 
     #[rstest]

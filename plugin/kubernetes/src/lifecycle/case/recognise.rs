@@ -39,8 +39,10 @@ impl Case {
             Claim::Another(value) => return Err(claims::mistaken(&self.target, value)),
             Claim::Manager(value) => value,
         };
+        // Any list of this operation will do, but one that failed is asked for anew.
+        let mut after = 0;
         loop {
-            let claimants = self.group.claimants(&self.cx, value).await;
+            let claimants = self.group.claimants(&self.cx, value, after).await;
             match claimants {
                 Ok(claimants) if claimants.iter().all(|other| *other == self.target) => return Ok(()),
                 Ok(claimants) => return Err(claims::disputed(value, claimants.iter())),
@@ -48,6 +50,7 @@ impl Case {
                 Err(trouble) if trouble.is_not_allowed() => return Ok(()),
                 Err(trouble) => self.patience(&trouble).await?,
             }
+            after = self.group.tick();
         }
     }
 

@@ -177,3 +177,22 @@ fn a_status_says_that_the_label_is_another_ones() {
     let message = run.outcome(WEB).unwrap().workload.as_ref().unwrap().message.clone().unwrap();
     assert!(message.ends_with("; its id label default.api is that of another workload"), "{message}");
 }
+
+/// A list that failed is asked for anew, and not handed out again.
+#[test]
+fn a_list_that_failed_once_keeps_nobody_waiting() {
+    let mut world = world(1, &[("a", "105"), ("b", "105"), ("c", "106"), ("d", "107")]);
+    let ids = ["a", "b", "c", "d"].map(|name| format!("default/{name}")).to_vec();
+    let mut failures = 2;
+    let run = drive(Call::Start(ids), |asked| match word(asked).as_deref() {
+        Some("LIST deployments") if failures > 0 => {
+            failures -= 1;
+            workload_guest::testing::text(503, "")
+        }
+        _ => world.answer(asked),
+    });
+    let kinds: Vec<Option<FaultKind>> =
+        ["a", "b", "c", "d"].iter().map(|name| run.fault(&format!("default/{name}")).map(|fault| fault.kind)).collect();
+    assert_eq!(kinds, [Some(FaultKind::Conflict), Some(FaultKind::Conflict), None, None]);
+    assert!(run.now < 5_000, "{} ms", run.now);
+}

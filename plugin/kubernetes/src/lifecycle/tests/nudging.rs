@@ -19,6 +19,19 @@ fn given_up(updated: &str) -> Value {
             "message": "replicasets.apps is forbidden: exceeded quota: q"}]}})
 }
 
+/// For how long an error is seen counts from the last edit: what failed before it may be tried anew.
+#[test]
+fn an_edit_begins_the_wait_for_a_lasting_error_anew() {
+    let mut world = World::with(Workload::at(1).over(given_up("2026-01-01T00:59:59Z")));
+    let run = drive(start(), |asked| {
+        let generation = 1 + i64::try_from(asked.now / 3_000).unwrap();
+        world.web().generation = generation.min(5);
+        answered(&mut world, asked)
+    });
+    assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::RolloutFailed);
+    assert!(run.now >= 16_000, "{} ms", run.now);
+}
+
 fn old() -> World {
     World::with(Workload::at(1).over(given_up("2026-01-01T00:50:00Z")))
 }

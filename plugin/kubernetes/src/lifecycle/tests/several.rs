@@ -86,3 +86,34 @@ fn several_that_are_only_waited_for_are_watched_at_once() {
         assert!(run.now < 2_000, "{} ms", run.now);
     }
 }
+
+/// What is shared and failed is asked for again by the next try.
+#[test]
+fn a_shared_list_that_fails_is_tried_again() {
+    for resource in ["replicasets", "pods"] {
+        let mut world = world(0);
+        let mut failures = 2;
+        let run = drive(Call::Status(ids(), false), |asked| match word(asked) {
+            Some(word) if word == format!("LIST {resource}") && failures > 0 => {
+                failures -= 1;
+                workload_guest::testing::text(503, "")
+            }
+            _ => world.answer(asked),
+        });
+        let stopped = |outcome: &workload_guest::Outcome| outcome.workload.as_ref().unwrap().reason == "stopped";
+        assert!(run.settled.iter().all(|(_, result)| result.as_ref().is_ok_and(stopped)), "{resource}");
+        assert_eq!(words(&run).iter().filter(|word| **word == format!("LIST {resource}")).count(), 3);
+    }
+}
+
+/// A list by our labels does not find their Pods.
+#[test]
+fn many_that_select_by_other_labels_share_their_reads_too() {
+    let mut world = world(0);
+    let over = serde_json::json!({"spec": {"selector": {"matchLabels": {"workload-provider/owner": "x"}}}});
+    world.workloads.values_mut().for_each(|workload| workload.over = over.clone());
+    let run = drive(Call::Start(ids()), |asked| world.answer(asked));
+    assert!(run.settled.iter().all(|(_, result)| result.is_ok()));
+    let beyond = words(&run).len().saturating_sub(MANY * 2);
+    assert!(beyond <= 24, "{beyond} more than a read and a write each");
+}
