@@ -39,6 +39,20 @@ pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     .await
 }
 
+/// Lets all others that have something to do go first, within this turn: what an operation begins with at once, such as its ids,
+/// has begun when this is over.
+pub async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// Waits for all of them; the results are in the order of the futures.
 pub async fn join_all<I>(futures: I) -> Vec<<I::Item as Future>::Output>
 where

@@ -113,7 +113,7 @@ pub use bindings::workload::provider::effects::{
 pub use bindings::workload::provider::types::{
     Fault, FaultKind, Instant, Outcome, OutcomeWord, Retention, Scope, Spec, Status, StopIntent, Workload,
 };
-pub use combine::{Either, join, join_all, select};
+pub use combine::{Either, join, join_all, select, yield_now};
 #[doc(hidden)]
 pub use component::Component;
 pub use cx::Cx;

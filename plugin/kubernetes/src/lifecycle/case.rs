@@ -144,10 +144,10 @@ impl Case {
     /// The first look of a start or stop: at what is ours and not being deleted, and if it may be the last one, with
     /// all that its verdict wants.
     pub async fn first(&mut self, may_be_last: fn(&Look) -> bool) -> Result<Look, Fault> {
+        let mut met = self.meet().await?;
         loop {
-            let look = self.persist().await?;
-            let look = look.ok_or_else(|| Trouble::missing(&Action::on("get", &self.target)).fault())?;
-            self.accept(&look).await?;
+            let look = met.ok_or_else(|| Trouble::missing(&Action::on("get", &self.target)).fault())?;
+            self.recognise(&look)?;
             self.alive(&look)?;
             if !may_be_last(&look) {
                 return Ok(look);
@@ -156,6 +156,7 @@ impl Case {
             if let Some(look) = self.usable(completed).await? {
                 return Ok(look);
             }
+            met = self.persist().await?;
         }
     }
 

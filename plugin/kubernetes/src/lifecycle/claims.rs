@@ -1,6 +1,6 @@
-//! Which workload an id label says that it is. The label proves nothing, but a Manager finds its workloads by it: when
-//! two say the same id of a Manager's, nobody can tell which one is meant, and neither is acted on. Whoever carries the id of its
-//! own name cannot be mistaken: copies of its label are not acted on, and it is.
+//! Which workload an id label says that it is. The label proves nothing, but a Manager finds its workloads by it, and what
+//! two share they may fight for: when two claim the same id, both are told of, and neither is acted on. Whoever has no label
+//! claims the id of its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,10 +53,13 @@ impl Claims {
         disputes
     }
 
-    /// Who else in this list carries the same id of a Manager's.
-    pub fn rivals(&self, target: &Target, claim: &Claim) -> Vec<&Target> {
-        let Claim::Manager(value) = claim else { return Vec::new() };
-        self.others.get(value).into_iter().flatten().filter(|other| *other != target).collect()
+    /// Those whose id another one in this list claims too, each with who does.
+    pub fn rivals(&self) -> impl Iterator<Item = (&Target, Vec<&Target>)> {
+        let own = self.own.iter().filter(|_| !self.others.is_empty());
+        let own = own.filter_map(|own| Some((own, self.others.get(&own.label_value())?)));
+        let others = self.others.iter().filter(|(value, _)| !is_id_of_another(value));
+        let others = others.flat_map(|(_, all)| all.iter().map(move |target| (target, all)));
+        others.chain(own).map(|(target, all)| (target, all.iter().filter(|other| *other != target).collect()))
     }
 }
 
@@ -67,7 +70,7 @@ pub(super) fn disputed<'a>(value: &str, targets: impl Iterator<Item = &'a Target
     let more = ids.len().saturating_sub(NAMED);
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
     let words =
-        format!("{} Deployments carry the id label {value}: {named}; correct the label of all but one", ids.len());
+        format!("{} Deployments claim the id label {value}: {named}; correct the label of all but one", ids.len());
     fault(FaultKind::Conflict, words)
         .with("reason", "duplicate-id")
         .with("id-label", value)
@@ -83,15 +86,18 @@ pub(super) fn mistaken(target: &Target, value: &str) -> Fault {
         .with("claimants", target.id())
 }
 
-/// What a person who looks at it is told.
-pub(super) fn remark(claim: &Claim, rivals: &[&Target]) -> Option<String> {
-    let others = || rivals.iter().take(NAMED).map(|other| other.id()).collect::<Vec<_>>().join(", ");
+/// What a person who looks at one is told of its label.
+pub(super) fn remark(claim: &Claim) -> Option<String> {
     match claim {
-        Claim::Own => None,
         Claim::Another(value) => Some(format!("its id label {value} is that of another workload")),
-        Claim::Manager(_) if rivals.is_empty() => None,
-        Claim::Manager(value) => Some(format!("its id label {value} is that of {} too", others())),
+        Claim::Own | Claim::Manager(_) => None,
     }
+}
+
+/// What a person is told of one whose id others claim too.
+pub(super) fn shared(rivals: &[&Target]) -> Option<String> {
+    let others = rivals.iter().take(NAMED).map(|other| other.id()).collect::<Vec<_>>().join(", ");
+    (!rivals.is_empty()).then(|| format!("its id is claimed by {others} too"))
 }
 
 #[cfg(test)]
@@ -140,7 +146,7 @@ mod tests {
         let disputes = Claims::disputes(std::iter::once(&claims(&of)));
         assert_eq!(
             disputes["7"].message,
-            "9 Deployments carry the id label 7: a/w0, a/w1, a/w2, a/w3, a/w4 and 4 more; correct the label of all but one"
+            "9 Deployments claim the id label 7: a/w0, a/w1, a/w2, a/w3, a/w4 and 4 more; correct the label of all but one"
         );
     }
 }

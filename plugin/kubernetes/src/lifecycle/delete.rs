@@ -69,13 +69,15 @@ pub(super) async fn delete(reads: &Reads, cx: Cx, id: &str) -> Result<Outcome, F
 /// The first look, with its ReplicaSets: what is left of it later is told by them, and then they are gone as well. None:
 /// there is no such Deployment.
 async fn first(case: &mut Case) -> Result<Option<Look>, Fault> {
+    let mut met = case.meet().await?;
     loop {
-        let Some(look) = case.persist().await? else { return Ok(None) };
-        case.accept(&look).await?;
+        let Some(look) = met else { return Ok(None) };
+        case.recognise(&look)?;
         let whole = case.beside(look, Resource::ReplicaSets).await;
         if let Some(look) = case.usable(whole).await? {
             return Ok(Some(look));
         }
+        met = case.persist().await?;
     }
 }
 

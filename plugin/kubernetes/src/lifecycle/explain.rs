@@ -55,7 +55,7 @@ pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Tro
     let pods = look.sight.with(case.own(), own_pods).unwrap_or_default();
     told.extend(reports(&cx, &namespace, pods.into_iter()).await);
 
-    let mut workload = remarked(case.workload(&look), remark(&look.claim, &[]));
+    let mut workload = remarked(case.workload(&look), remark(&look.claim));
     let advice = look.sight.with(case.own(), |observed| advice(observed, &look.verdict)).ok().flatten();
     let mut more: Vec<(String, String)> = advice.map(|advice| ("advice".to_owned(), advice)).into_iter().collect();
     more.extend(not_allowed(case, &look, &told).into_iter().map(|what| ("not-allowed".to_owned(), what)));

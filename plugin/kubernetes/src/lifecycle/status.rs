@@ -69,7 +69,7 @@ fn told(case: &Case, look: &Look) -> Workload {
         let words = format!("the Deployment of this name is not ours: {words}");
         return missing(&case.target, "not-owned", words);
     }
-    remarked(case.workload(look), remark(&look.claim, &[]))
+    remarked(case.workload(look), remark(&look.claim))
 }
 
 /// The same with a remark behind its message.

@@ -77,7 +77,7 @@ pub struct Group {
     listed: Cell<bool>,
     /// The list is not for us to read: each reads its own.
     unlisted: Cell<bool>,
-    /// Who carries which id label of a Manager's, once somebody wanted to know.
+    /// Who claims which id, once somebody wanted to know.
     claims: RefCell<Option<Rc<Claimants>>>,
     last_wake: Cell<Woken>,
     /// When the watch last told of a change.
@@ -135,6 +135,12 @@ impl Group {
     #[must_use]
     pub fn tick(&self) -> Tick {
         self.ticks.get()
+    }
+
+    /// Which namespace it is. None: all of them.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
     }
 
     /// More than one shares this.
@@ -247,7 +253,7 @@ impl Group {
         readable(listing.and_then(whole).map(Rc::new))
     }
 
-    /// Those of the namespace that are ours and carry this id label of a Manager's, as they were after this tick or when
+    /// Those of the namespace that are ours and claim the id of this label, as they were after this tick or when
     /// somebody else wanted to know.
     ///
     /// # Errors
@@ -257,8 +263,10 @@ impl Group {
         let known = self.claims.borrow().clone();
         let claims = match known {
             Some(claims) => claims,
-            None if self.is_shared() && !self.unlisted.get() => {
-                let claims = Rc::new(claims(ownership, &self.listing(after).await?.1));
+            None if self.is_shared() => {
+                let listing = self.listing(after).await.map(|(_, listing)| listing);
+                self.unlisted.set(listing.as_ref().is_err_and(Trouble::is_not_allowed));
+                let claims = Rc::new(claims(ownership, &*listing?));
                 *self.claims.borrow_mut() = Some(Rc::clone(&claims));
                 claims
             }
@@ -343,15 +351,17 @@ impl Group {
     }
 }
 
-/// Who says that it is which workload of a Manager's.
+/// Who says that it is which workload.
 fn claims(ownership: &Ownership, listing: &Listing) -> Claimants {
     let mut claims = Claimants::new();
     for (namespace, name, raw) in listing.table.all() {
         let Ok(deployment) = Deployment::decode_item(raw.bytes()) else { continue };
-        if ownership::owned(ownership, &deployment.metadata) == Owned::Yes
-            && let Claim::Manager(value) = ownership::claim(ownership, &deployment.metadata)
-        {
+        if ownership::owned(ownership, &deployment.metadata) == Owned::Yes {
             let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
+            let value = match ownership::claim(ownership, &deployment.metadata) {
+                Claim::Own => target.label_value(),
+                Claim::Another(value) | Claim::Manager(value) => value,
+            };
             claims.entry(value).or_default().insert(target);
         }
     }

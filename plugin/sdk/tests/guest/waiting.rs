@@ -200,3 +200,21 @@ fn the_other_effects_are_asked_and_answered() {
     assert!(run.asked.iter().all(|asked| asked.for_id.as_deref() == Some("a")));
     assert_eq!(words(&run.settled, "a"), "Exit::Code(3) 5 healthy");
 }
+
+thread_local! {
+    static BEGUN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[test]
+fn who_yields_goes_on_when_all_have_begun_in_the_same_turn() {
+    provider!(Polite, async |_cx, _id| {
+        BEGUN.set(BEGUN.get() + 1);
+        yield_now().await;
+        said(format!("{} have begun", BEGUN.get()))
+    });
+    let operation = start::<Polite>(&["a", "b", "c"]);
+    let turn = operation.step(0, vec![]);
+    for id in ["a", "b", "c"] {
+        assert_eq!(words(&turn.settled, id), "3 have begun");
+    }
+}

@@ -211,8 +211,8 @@ fn sablier_1095_what_is_stopped_is_not_written_to_again() {
             assert!(!outcome(&report, APP).unwrap().changed);
         }
         assert_eq!(inside.writes(), []);
-        assert_eq!(inside.words()[..3], ["GET app", "LIST replicasets", "LIST pods"]);
-        assert_eq!(inside.words().len(), 15);
+        assert_eq!(inside.words()[..4], ["GET app", "LIST deployments", "LIST replicasets", "LIST pods"]);
+        assert_eq!(inside.words().len(), 20);
     });
 }
 

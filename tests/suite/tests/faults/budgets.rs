@@ -32,12 +32,12 @@ enum Does {
 #[case::status(Does::Status, 1, "running available", 2, None)]
 #[case::status_stopped(Does::Status, 0, "offline stopped", 3, None)]
 #[case::create(Does::Create, 0, "created", 1, Some("POST deployments"))]
-#[case::start(Does::Start, 0, "started", 11, Some("PATCH app/scale"))]
-#[case::start_of_what_runs(Does::Start, 1, "already-running", 2, None)]
-#[case::stop(Does::Stop, 1, "stopped", 8, Some("PATCH app/scale"))]
-#[case::stop_of_what_is_stopped(Does::Stop, 0, "already-stopped", 3, None)]
-#[case::delete(Does::Delete, 1, "deleted", 13, Some("DELETE app"))]
-#[case::delete_of_what_is_stopped(Does::Delete, 0, "deleted", 7, Some("DELETE app"))]
+#[case::start(Does::Start, 0, "started", 12, Some("PATCH app/scale"))]
+#[case::start_of_what_runs(Does::Start, 1, "already-running", 3, None)]
+#[case::stop(Does::Stop, 1, "stopped", 9, Some("PATCH app/scale"))]
+#[case::stop_of_what_is_stopped(Does::Stop, 0, "already-stopped", 4, None)]
+#[case::delete(Does::Delete, 1, "deleted", 14, Some("DELETE app"))]
+#[case::delete_of_what_is_stopped(Does::Delete, 0, "deleted", 8, Some("DELETE app"))]
 fn one_in_the_good_case(
     #[case] does: Does,
     #[case] from: u64,

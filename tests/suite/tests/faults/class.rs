@@ -44,7 +44,7 @@ pub enum Role {
     First,
     /// To read the Deployment while something is waited for.
     Wait,
-    /// To read what belongs to it.
+    /// To read what belongs to it, or who else claims to be it.
     Beside,
     /// To be woken.
     Watch,
@@ -60,11 +60,15 @@ impl Role {
         match one.verb {
             "WATCH" => Role::Watch,
             "POST" | "PATCH" | "PUT" | "DELETE" => Role::Write,
-            "LIST" if !one.path.ends_with("/deployments") => Role::Beside,
+            "LIST" if !one.path.ends_with("/deployments") || asks_who_claims(one) => Role::Beside,
             _ if waits => Role::Wait,
             _ => Role::First,
         }
     }
+}
+
+fn asks_who_claims(asked: &Asked) -> bool {
+    asked.query("labelSelector").is_some_and(|labels| labels.contains("workload-provider/id="))
 }
 
 /// A kind of fault.

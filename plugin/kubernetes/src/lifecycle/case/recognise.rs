@@ -1,18 +1,51 @@
 //! Which object it is, whose, and whether anything may be done to it.
 
-use workload_guest::{Fault, FaultKind, Status, fault};
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::rc::Rc;
+
+use workload_guest::{Cx, Either, Fault, FaultKind, Status, fault, select, yield_now};
 
 use super::Case;
+use crate::answer::{Action, Trouble};
+use crate::id::Target;
 use crate::lifecycle::claims;
 use crate::ownership::{Claim, Owned};
-use crate::read::Look;
+use crate::read::{Group, Look, Tick};
+use crate::request::Resource;
 
 impl Case {
-    /// The first look at what is to be acted on: it is ours, and no other workload claims to be it.
-    pub async fn accept(&mut self, look: &Look) -> Result<(), Fault> {
-        let first = self.uid.is_none();
-        self.recognise(look)?;
-        if first { self.undisputed(look).await } else { Ok(()) }
+    /// The first look at what is to be acted on: it is ours, and no other workload claims to be it. None: it is missing.
+    pub async fn meet(&mut self) -> Result<Option<Look>, Fault> {
+        let own = self.target.label_value();
+        let (group, cx) = (Rc::clone(&self.group), self.cx.clone());
+        // Neither depends on the other. Whose it is, or that it is missing, needs no list.
+        let mut asking = pin!(claimants(&group, &cx, &own, 0));
+        let mut asked = None;
+        let look = {
+            let mut reading = pin!(self.persist());
+            match select(reading.as_mut(), asking.as_mut()).await {
+                Either::Left(look) => look,
+                Either::Right(found) => {
+                    asked = Some(found);
+                    reading.await
+                }
+            }
+        };
+        let Some(look) = look? else { return Ok(None) };
+        self.recognise(&look)?;
+        match &look.claim {
+            Claim::Own => {
+                let found = match asked {
+                    Some(found) => found,
+                    None => asking.await,
+                };
+                self.undisputed(&own, Some(found)).await?;
+            }
+            Claim::Another(value) => return Err(claims::mistaken(&self.target, value)),
+            Claim::Manager(value) => self.undisputed(value, None).await?,
+        }
+        Ok(Some(look))
     }
 
     /// Checks that it is ours, is the object this operation began with, and remembers which one that is.
@@ -31,22 +64,22 @@ impl Case {
         Ok(())
     }
 
-    /// Nothing is done to one of two that claim one id. One whose id is that of its own name cannot be mistaken, so
-    /// this costs a read only where a Manager gave an id of its own.
-    async fn undisputed(&mut self, look: &Look) -> Result<(), Fault> {
-        let value = match &look.claim {
-            Claim::Own => return Ok(()),
-            Claim::Another(value) => return Err(claims::mistaken(&self.target, value)),
-            Claim::Manager(value) => value,
-        };
+    /// Nothing is done to one of two that claim one id. `asked` is what was asked already.
+    async fn undisputed(&mut self, value: &str, asked: Option<Result<BTreeSet<Target>, Trouble>>) -> Result<(), Fault> {
+        let mut asked = asked;
         // Any list of this operation will do, but one that failed is asked for anew.
         let mut after = 0;
         loop {
-            let claimants = self.group.claimants(&self.cx, value, after).await;
-            match claimants {
-                Ok(claimants) if claimants.iter().all(|other| *other == self.target) => return Ok(()),
-                Ok(claimants) => return Err(claims::disputed(value, claimants.iter())),
-                // Who must not list cannot know.
+            let found = match asked.take() {
+                Some(found) => found,
+                None => claimants(&self.group, &self.cx, value, after).await,
+            };
+            match found {
+                Ok(mut found) => {
+                    found.insert(self.target.clone());
+                    return if found.len() == 1 { Ok(()) } else { Err(claims::disputed(value, found.iter())) };
+                }
+                // Who must not list cannot know, and goes by the name.
                 Err(trouble) if trouble.is_not_allowed() => return Ok(()),
                 Err(trouble) => self.patience(&trouble).await?,
             }
@@ -79,5 +112,18 @@ pub(in crate::lifecycle) fn not_ours(owned: &Owned) -> Option<String> {
         Owned::Yes => None,
         Owned::Labels => Some("it does not carry the labels of this owner".to_owned()),
         Owned::Controlled(by) => Some(format!("it is managed by {by}")),
+    }
+}
+
+/// Who says by the id label that it is this workload. A list that others share does not end with this id.
+async fn claimants(group: &Rc<Group>, cx: &Cx, value: &str, after: Tick) -> Result<BTreeSet<Target>, Trouble> {
+    // Until all have joined, the first does not know that it is not alone.
+    yield_now().await;
+    match select(group.claimants(cx, value, after), cx.stopped()).await {
+        Either::Left(found) => found,
+        Either::Right(_) => {
+            let namespace = group.namespace();
+            Err(Trouble::cancelled(&Action::list(Resource::Deployments, namespace)))
+        }
     }
 }

@@ -9,9 +9,9 @@ use workload_guest::{Cx, Workload, join_all};
 use crate::answer::Trouble;
 use crate::id::Target;
 use crate::lifecycle::case::not_ours;
-use crate::lifecycle::claims::{Claims, remark};
+use crate::lifecycle::claims::{Claims, remark, shared};
 use crate::lifecycle::status::remarked;
-use crate::ownership::{self, Claim, Owned};
+use crate::ownership::{self, Owned};
 use crate::read::{Group, Listing, Look, Sight, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want, missing, unknown};
@@ -30,7 +30,7 @@ pub(super) struct Found {
 /// Reads what a list does not tell of the workloads in it, and describes them.
 pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> Found {
     let mut found = Found { workloads: BTreeMap::new(), claims: Claims::default() };
-    let mut claimed: Vec<(Target, Claim)> = Vec::new();
+    let mut remarks: Vec<(Target, Option<String>)> = Vec::new();
     let mut open: BTreeMap<String, Vec<(Target, Look)>> = BTreeMap::new();
     for (namespace, name, raw) in listing.table.all() {
         let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
@@ -54,8 +54,8 @@ pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> 
             }
         }
         found.claims.add(&target, &look.claim);
-        if look.claim != Claim::Own {
-            claimed.push((target.clone(), look.claim.clone()));
+        if let Some(remark) = remark(&look.claim) {
+            remarks.push((target.clone(), Some(remark)));
         }
         if look.verdict.needs == Want::Nothing {
             found.workloads.insert(target.clone(), look.workload(&target, cx.ownership()));
@@ -65,8 +65,8 @@ pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> 
     }
     let decided = open.into_iter().map(|(namespace, looks)| decide(cx, group, namespace, looks));
     found.workloads.extend(join_all(decided).await.into_iter().flatten());
-    for (target, claim) in claimed {
-        let remark = remark(&claim, &found.claims.rivals(&target, &claim));
+    remarks.extend(found.claims.rivals().map(|(target, rivals)| (target.clone(), shared(&rivals))));
+    for (target, remark) in remarks {
         if let Some((target, workload)) = found.workloads.remove_entry(&target) {
             found.workloads.insert(target, remarked(workload, remark));
         }

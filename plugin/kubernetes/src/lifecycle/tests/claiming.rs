@@ -42,21 +42,41 @@ fn a_copy_is_told_of_and_left_alone() {
         let messages: Vec<&str> = run.emitted.iter().map(|found| found.message.as_deref().unwrap()).collect();
         assert_eq!(run.emitted.len(), 2);
         assert!(messages[0].ends_with("; its id label default.web is that of another workload"), "{messages:?}");
-        assert!(!messages[1].contains("label"), "{messages:?}");
+        assert!(messages[1].ends_with("; its id is claimed by default/copy too"), "{messages:?}");
 
-        for call in acts_on("default/copy") {
-            let mut world = world(desired, &of);
-            let run = drive(call, |asked| world.answer(asked));
-            assert_eq!(run.fault("default/copy").unwrap().kind, FaultKind::Conflict);
-            assert_eq!(words(&run), ["GET copy"]);
-        }
-        // Its name and its label agree: it cannot be mistaken, and nobody can keep others from it with a label.
-        for call in acts_on(WEB) {
-            let mut world = world(desired, &of);
-            let run = drive(call, |asked| world.answer(asked));
-            assert!(run.outcome(WEB).is_some());
+        for id in ["default/copy", WEB] {
+            for call in acts_on(id) {
+                let mut world = world(desired, &of);
+                let run = drive(call, |asked| world.answer(asked));
+                assert_eq!(run.fault(id).unwrap().kind, FaultKind::Conflict);
+                assert_eq!(words(&run), [format!("GET {}", &id[8..]), "LIST deployments".to_owned()]);
+            }
         }
     }
+}
+
+/// Whoever has no label is what its name says; a copy of another's label claims to be it even so.
+#[test]
+fn one_without_a_label_may_be_claimed_too() {
+    let mut world = world(1, &[("copy", "default.web")]);
+    world.workloads.insert("web".to_owned(), Workload::at(1));
+    let run = drive(start(), |asked| world.answer(asked));
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Conflict);
+    assert!(fault.message.contains("2 Deployments claim the id label default.web: default/copy, default/web"));
+}
+
+/// While nobody can tell who claims it, it is not acted on either.
+#[test]
+fn nothing_is_written_before_the_claims_are_known() {
+    let mut alone = world(0, &[("web", "default.web")]);
+    let run = drive(start(), |asked| match word(asked).as_deref() {
+        Some("LIST deployments") if asked.now < 4_000 => workload_guest::testing::text(503, ""),
+        _ => alone.answer(asked),
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
+    let patched = run.asked.iter().find(|asked| word(asked).as_deref() == Some("PATCH web/scale")).unwrap();
+    assert!(patched.now >= 4_000);
 }
 
 /// B04: two claim one id of a Manager's, and nothing tells which one is meant.
@@ -69,8 +89,8 @@ fn b04_two_of_one_number_are_told_of_and_left_alone() {
         let [(place, fault)] = &*run.incomplete else { panic!("{:?}", run.incomplete) };
         assert_eq!((&**place, fault.kind), ("105", FaultKind::Conflict));
         let messages: Vec<&str> = run.emitted.iter().map(|found| found.message.as_deref().unwrap()).collect();
-        assert!(messages[0].ends_with("its id label 105 is that of default/b too"), "{messages:?}");
-        assert!(messages[1].ends_with("its id label 105 is that of default/a too"), "{messages:?}");
+        assert!(messages[0].ends_with("its id is claimed by default/b too"), "{messages:?}");
+        assert!(messages[1].ends_with("its id is claimed by default/a too"), "{messages:?}");
         assert!(!messages[2].contains("label"));
 
         for call in acts_on("default/a") {

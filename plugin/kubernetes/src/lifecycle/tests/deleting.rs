@@ -14,7 +14,10 @@ fn it_is_deleted_once_and_waited_for() {
     assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Deleted, true));
     let workload = outcome.workload.clone().unwrap();
     assert_eq!((workload.status, &*workload.reason), (Status::Missing, "not-found"));
-    assert_eq!(words(&run), ["GET web", "LIST replicasets", "DELETE web", "GET web", "WATCH", "GET web", "LIST pods"]);
+    assert_eq!(
+        words(&run),
+        ["GET web", "LIST deployments", "LIST replicasets", "DELETE web", "GET web", "WATCH", "GET web", "LIST pods"]
+    );
     assert!(written(&run)[0].contains(r#""propagationPolicy":"Foreground","preconditions":{"uid":"uid-1"}"#));
 }
 
@@ -23,7 +26,7 @@ fn what_is_not_there_is_already_gone() {
     let run = drive(delete(), |asked| World::empty().answer(asked));
     let outcome = run.outcome(WEB).unwrap();
     assert_eq!((outcome.word, outcome.changed), (OutcomeWord::AlreadyGone, false));
-    assert_eq!(words(&run), ["GET web"]);
+    assert_eq!(words(&run), ["GET web", "LIST deployments"]);
 }
 
 #[test]

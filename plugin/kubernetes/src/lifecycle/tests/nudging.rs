@@ -52,7 +52,7 @@ fn one_that_was_given_up_is_nudged_and_waited_for() {
     });
     let outcome = run.outcome(WEB).unwrap();
     assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Started, true));
-    assert_eq!(words(&run)[..2], ["GET web", "PATCH web"]);
+    assert_eq!(words(&run)[..3], ["GET web", "LIST deployments", "PATCH web"]);
     assert_eq!(written(&run), [NUDGE]);
 }
 
@@ -90,7 +90,7 @@ fn without_the_permission_the_fault_says_what_would_help(#[case] reply: Reply, #
     );
     let permission = "patch deployments in namespace default".to_owned();
     assert!(fault.detail.contains(&("not-allowed".to_owned(), permission)), "{:?}", fault.detail);
-    assert_eq!(words(&run), ["GET web", "PATCH web"]);
+    assert_eq!(words(&run), ["GET web", "LIST deployments", "PATCH web"]);
 }
 
 #[rstest]
@@ -124,7 +124,7 @@ fn after_a_write_without_an_effect_it_is_read_again(#[case] reply: Reply) {
         answered(&mut world, asked)
     });
     assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
-    assert_eq!(words(&run)[..4], ["GET web", "PATCH web", "GET web", "PATCH web"]);
+    assert_eq!(words(&run)[..5], ["GET web", "LIST deployments", "PATCH web", "GET web", "PATCH web"]);
 }
 
 /// A stop, and a start of what is stopped, change the count: that is an edit, too.

@@ -17,7 +17,16 @@ fn nothing_wanted_is_scaled_to_one_and_waited_for() {
     assert_eq!(workload.image.as_deref(), Some("nginx:1"));
     assert_eq!(
         words(&run),
-        ["GET web", "PATCH web/scale", "GET web", "WATCH", "GET web", "GET web", "LIST replicasets"]
+        [
+            "GET web",
+            "LIST deployments",
+            "PATCH web/scale",
+            "GET web",
+            "WATCH",
+            "GET web",
+            "GET web",
+            "LIST replicasets"
+        ]
     );
     assert_eq!(written(&run), [r#"{"metadata":{"uid":"uid-1","resourceVersion":"101"},"spec":{"replicas":1}}"#]);
     // Woken by the watch, not by the clock.
@@ -39,7 +48,7 @@ fn what_runs_at_the_first_read_is_already_running() {
     let mut world = World::with(Workload { probe: false, ..Workload::at(2) });
     let run = drive(start(), |asked| world.answer(asked));
     assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::AlreadyRunning);
-    assert_eq!(words(&run), ["GET web", "LIST replicasets"]);
+    assert_eq!(words(&run), ["GET web", "LIST deployments", "LIST replicasets"]);
     assert_eq!(run.now, 0);
 }
 
@@ -150,7 +159,7 @@ fn what_must_not_be_touched_is_not(#[case] over: Value, #[case] kind: FaultKind)
         let mut world = World::with(Workload::at(0).over(over.clone()));
         let run = drive(call, |asked| world.answer(asked));
         assert_eq!(run.fault(WEB).unwrap().kind, kind);
-        assert_eq!(words(&run), ["GET web"]);
+        assert_eq!(words(&run), ["GET web", "LIST deployments"]);
     }
 }
 

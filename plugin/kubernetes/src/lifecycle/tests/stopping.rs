@@ -17,7 +17,7 @@ fn what_runs_is_scaled_to_none_and_waited_for() {
     assert_eq!((workload.status, &*workload.reason, workload.settled), (Status::Offline, "stopped", true));
     assert_eq!(written(&run), [r#"{"metadata":{"uid":"uid-1"},"spec":{"replicas":0}}"#]);
     let words = words(&run);
-    assert_eq!(words[..4], ["GET web", "PATCH web/scale", "GET web", "WATCH"]);
+    assert_eq!(words[..5], ["GET web", "LIST deployments", "PATCH web/scale", "GET web", "WATCH"]);
     // The Deployment, then its ReplicaSets, then their Pods: any other order could miss a Pod.
     assert_eq!(words[words.len() - 3..], ["GET web", "LIST replicasets", "LIST pods"]);
     assert_eq!(run.now, 700);
@@ -28,7 +28,7 @@ fn what_is_stopped_at_the_first_read_is_already_stopped() {
     let mut world = World::with(Workload::at(0));
     let run = drive(stop(), |asked| world.answer(asked));
     assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::AlreadyStopped);
-    assert_eq!(words(&run), ["GET web", "LIST replicasets", "LIST pods"]);
+    assert_eq!(words(&run), ["GET web", "LIST deployments", "LIST replicasets", "LIST pods"]);
 }
 
 #[test]

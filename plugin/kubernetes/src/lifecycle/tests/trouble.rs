@@ -61,7 +61,10 @@ fn after_an_uncertain_write_a_read_comes_first(#[case] reply: Reply) {
 fn what_had_no_effect_is_decided_anew(#[case] reply: Reply) {
     let run = first_write(start(), 0, false, &reply);
     assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Started);
-    assert_eq!(words(&run)[..5], ["GET web", "PATCH web/scale", "GET web", "PATCH web/scale", "GET web"]);
+    assert_eq!(
+        words(&run)[..6],
+        ["GET web", "LIST deployments", "PATCH web/scale", "GET web", "PATCH web/scale", "GET web"]
+    );
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn nothing_is_written_to_what_cannot_be_understood(#[case] over: serde_json::Val
         let mut world = World::with(Workload::at(0).over(over.clone()));
         let run = drive(call, |asked| world.answer(asked));
         assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Malformed);
-        assert_eq!(words(&run), ["GET web"]);
+        assert_eq!(words(&run), ["GET web", "LIST deployments"]);
     }
 }
 
@@ -314,7 +317,7 @@ fn a_first_read_is_waited_for(#[case] away: Reply, #[case] reason: &str) {
 fn what_does_not_pass_ends_at_once(#[case] reply: Reply, #[case] kind: FaultKind) {
     for call in [start(), stop(), delete()] {
         let run = drive(call, |_| reply.clone());
-        assert_eq!((run.fault(WEB).unwrap().kind, run.now, words(&run).len()), (kind, 0, 1));
+        assert_eq!((run.fault(WEB).unwrap().kind, run.now, words(&run).len()), (kind, 0, 2));
     }
 }
 
