@@ -15,7 +15,7 @@ mod text;
 pub use deployment::{Condition, Deployment, Selector};
 pub use envelope::{Event, List, ServerStatus, annotation, event};
 pub use event::Report;
-pub use meta::Meta;
+pub use meta::{FOREGROUND, Meta};
 pub use pod::{ContainerStatus, Ended, Pod, PodSpec, PodTemplate};
 pub use replica_set::ReplicaSet;
 pub use text::Labels;

@@ -119,6 +119,11 @@ pub struct About {
     pub image: Option<String>,
 }
 
+impl Own {
+    /// A look that is no part of an operation on it.
+    pub const LOOK: Self = Self { since_write_ms: None, stuck_for_ms: 0, single: true };
+}
+
 impl About {
     /// Of this Deployment, whose Pods are made to this specification.
     #[must_use]
@@ -140,13 +145,9 @@ const GIVES_UP_MS: u64 = 180_000;
 /// Deployment.
 #[must_use]
 pub fn gave_up(observed: &Observed<'_, '_>) -> bool {
-    let progressing = observed.deployment.condition("Progressing");
-    progressing
-        .filter(|condition| condition.status == "False" && condition.reason == "ReplicaSetCreateError")
-        .is_some_and(|condition| {
-            let stamped = condition.last_update_time.as_deref().and_then(crate::time::milliseconds);
-            stamped.zip(observed.server_ms).is_some_and(|(at, now)| now.saturating_sub(at) > GIVES_UP_MS)
-        })
+    let error = observed.deployment.create_error();
+    let stamped = error.and_then(|error| error.last_update_time.as_deref()).and_then(crate::time::milliseconds);
+    stamped.zip(observed.server_ms).is_some_and(|(at, now)| now.saturating_sub(at) > GIVES_UP_MS)
 }
 
 /// Which state it is in: the first row of the table that holds.

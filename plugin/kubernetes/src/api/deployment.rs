@@ -51,6 +51,13 @@ impl<'a> Deployment<'a> {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
+    /// Why no ReplicaSet could be made. The rest of its status is frozen then.
+    #[must_use]
+    pub fn create_error(&self) -> Option<&Condition<'a>> {
+        let failed = self.condition("Progressing").filter(|condition| condition.status == "False");
+        failed.filter(|condition| condition.reason == "ReplicaSetCreateError")
+    }
+
     /// What its Pods are made to, decoded now.
     #[must_use]
     pub fn pod_spec(&self) -> Option<PodSpec<'a>> {

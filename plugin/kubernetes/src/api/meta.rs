@@ -5,6 +5,9 @@ use serde::Deserialize;
 use super::text::{Labels, Text};
 use crate::time::milliseconds;
 
+/// The finalizer with which the server waits for what belongs to an object that was deleted in the foreground.
+pub const FOREGROUND: &str = "foregroundDeletion";
+
 /// Metadata, as far as somebody looks at it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]

@@ -104,6 +104,13 @@ pub struct PodStatus<'a> {
     pub container_statuses: Vec<ContainerStatus<'a>>,
 }
 
+impl<'a> PodStatus<'a> {
+    /// All of them, in the order in which they begin.
+    pub fn containers(&self) -> impl Iterator<Item = &ContainerStatus<'a>> {
+        self.init_container_statuses.iter().chain(&self.container_statuses)
+    }
+}
+
 /// What is known of a container.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]

@@ -100,7 +100,7 @@ fn made(cx: &Cx, new: &New, bytes: &[u8], server_ms: Option<u64>) -> Option<Outc
     if owned(cx.ownership(), &deployment.metadata) != Owned::Yes {
         return None;
     }
-    let own = Own { single: true, ..Own::default() };
+    let own = Own::LOOK;
     let observed =
         Observed { deployment: &deployment, replica_sets: Beside::NotRead, pods: Beside::NotRead, own, server_ms };
     let about = About::of(&deployment, deployment.pod_spec().as_ref());

@@ -15,8 +15,8 @@ use crate::id::{Target, is_namespace};
 use crate::ownership;
 use crate::read::{Group, Listing, PATIENT_MS, Reads, Tick, get, list, retry};
 use crate::request::{Resource, Which};
-use crate::status::missing;
-use found::{OWN, workloads};
+use crate::status::{Own, missing};
+use found::workloads;
 
 /// How many workloads one turn tells of. The host takes 8 MiB of a turn, and a workload with its facts and messages is
 /// well below 4 KiB.
@@ -214,7 +214,7 @@ async fn departed(cx: &Cx, target: &Target) -> Option<Workload> {
         }
         Err(_) => None,
         Ok(sight) => {
-            let words = not_ours(&sight.look(cx.ownership(), OWN).ok()?.owned)?;
+            let words = not_ours(&sight.look(cx.ownership(), Own::LOOK).ok()?.owned)?;
             Some(missing(target, "not-owned", format!("the Deployment of this name is no longer ours: {words}")))
         }
     }

@@ -154,10 +154,7 @@ impl Sight {
         let restarts = |observed: &Observed<'_, '_>| {
             let pods = observed.pods.get()?;
             let staying = pods.iter().filter(|pod| pod.is_live() && !pod.metadata.is_deleting());
-            let count = |pod: &Pod<'_>| {
-                let containers = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
-                status::total(containers.map(|container| container.restart_count))
-            };
+            let count = |pod: &Pod<'_>| status::total(pod.status.containers().map(|container| container.restart_count));
             Some(staying.map(|pod| (pod.metadata.uid.to_string(), count(pod))).collect())
         };
         self.with(own, restarts).ok().flatten()
@@ -174,9 +171,6 @@ impl Sight {
             let meta = &deployment.metadata;
             let spec = deployment.spec.as_ref();
             let pod_spec = deployment.pod_spec();
-            let error = deployment
-                .condition("Progressing")
-                .is_some_and(|condition| condition.status == "False" && condition.reason == "ReplicaSetCreateError");
             Look {
                 sight,
                 verdict: decide(observed),
@@ -191,7 +185,7 @@ impl Sight {
                 finalizers: meta.finalizers.iter().map(ToString::to_string).collect(),
                 gave_up: status::gave_up(observed),
                 paused: spec.is_some_and(|spec| spec.paused),
-                stuck: match (deployment.is_observed(), error) {
+                stuck: match (deployment.is_observed(), deployment.create_error().is_some()) {
                     (false, true) => Some(Stuck::CreateError),
                     (false, false) if deployment.status.observed_generation == 0 => Some(Stuck::Nothing),
                     _ => None,

@@ -5,9 +5,7 @@ use workload_guest::Status;
 use super::inputs::Inputs;
 use super::pods::{Finding, node_is_lost};
 use super::{Beside, Observed, Verdict, gave_up};
-
-/// The finalizer with which the server itself waits for what belongs to an object.
-const FOREGROUND: &str = "foregroundDeletion";
+use crate::api::FOREGROUND;
 
 /// What would have to change, in one sentence. None: nothing, or only time.
 #[must_use]

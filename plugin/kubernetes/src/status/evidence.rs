@@ -65,8 +65,9 @@ fn pods(observed: &Observed<'_, '_>) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
         told.clone().map(|pod| fact(&format!("pod {}", pod.metadata.name), place(observed, pod))).collect();
     let containers = told.filter(|pod| pod.is_live()).flat_map(|pod| {
-        let all = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
-        all.map(|status| fact(&format!("container {}/{}", pod.metadata.name, status.name), state(observed, status)))
+        pod.status
+            .containers()
+            .map(|status| fact(&format!("container {}/{}", pod.metadata.name, status.name), state(observed, status)))
     });
     facts.extend(containers.take(CONTAINERS));
     facts

@@ -63,7 +63,7 @@ impl<'a, 'b> Inputs<'a, 'b> {
             observed: deployment.is_observed(),
             never_observed: status.observed_generation == 0,
             paused: deployment.spec.as_ref().is_some_and(|spec| spec.paused),
-            create_error: failed.is_some_and(|condition| condition.reason == "ReplicaSetCreateError"),
+            create_error: deployment.create_error().is_some(),
             progress_failed: match (deadline, failed) {
                 (true, _) => Some("deadline-exceeded"),
                 (false, Some(_)) => Some("rollout-error"),
@@ -206,7 +206,6 @@ impl<'a, 'b> Observed<'a, 'b> {
     }
 
     /// ReplicaSets that it controls.
-    #[must_use]
     pub fn own_sets(&self) -> impl Iterator<Item = &ReplicaSet<'a>> {
         let owner = &*self.deployment.metadata.uid;
         let sets = self.replica_sets.get().map(Vec::as_slice).unwrap_or_default();

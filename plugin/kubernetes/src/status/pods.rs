@@ -8,6 +8,7 @@ mod container;
 
 use super::words::{named, times};
 use crate::api::{ContainerStatus, Pod};
+pub(super) use container::is_start_error;
 
 /// How many Pods of a ReplicaSet the kubelet must have refused before it counts as a failure: one can be bad luck.
 const REFUSED_PODS: usize = 3;
@@ -214,9 +215,9 @@ pub(super) fn node_is_lost(pod: &Pod<'_>) -> bool {
 
 /// What a person should know of a Pod that serves: its containers did not always.
 fn note(pod: &Pod<'_>) -> Option<String> {
-    let all = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
     // An init container that ended well after a few tries is of no interest any more.
-    let restarted = all.filter(|status| status.restart_count > 0 && status.state.terminated.is_none());
+    let restarted =
+        pod.status.containers().filter(|status| status.restart_count > 0 && status.state.terminated.is_none());
     let worst = restarted.max_by_key(|status| (is_oom(status), status.restart_count, status.name.to_string()))?;
     let container = named(Some((Role::Main, &worst.name)), &pod.metadata.name, pod.node());
     let mut words = format!("{container} was restarted {}", times(worst.restart_count));

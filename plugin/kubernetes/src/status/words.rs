@@ -3,7 +3,7 @@
 use workload_guest::Status;
 
 use super::inputs::Inputs;
-use super::pods::{Finding, Role, node_is_lost};
+use super::pods::{Finding, Role, is_start_error, node_is_lost};
 use super::table::Answer;
 use super::{Observed, gave_up};
 use crate::answer::{printed, quoted};
@@ -269,8 +269,7 @@ impl Finding<'_> {
 
     /// It did not come to the point where it could end by itself.
     pub fn cannot_start(&self) -> bool {
-        let start = |word: &str| matches!(word, "RunContainerError" | "StartError" | "ContainerCannotRun");
-        self.cause.starts_with("CreateContainer") || start(self.cause) || start(self.ended)
+        self.cause.starts_with("CreateContainer") || is_start_error(self.cause) || is_start_error(self.ended)
     }
 
     /// What a program may want to know of it.

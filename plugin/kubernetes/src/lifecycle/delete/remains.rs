@@ -7,14 +7,11 @@ use serde::Deserialize;
 use workload_guest::{Either, Fault, select};
 
 use crate::answer::{Action, Trouble};
-use crate::api::{Meta, Object, Pod, ReplicaSet, ServerStatus};
+use crate::api::{FOREGROUND, Meta, Object, Pod, ReplicaSet, ServerStatus};
 use crate::lifecycle::case::Case;
 use crate::read::{Listing, Look};
 use crate::request::Resource;
-use crate::status::{Beside, blocker};
-
-/// What the collector waits for before a Deployment goes that was deleted in the foreground.
-const FOREGROUND: &str = "foregroundDeletion";
+use crate::status::{Beside, Observed, Own, blocker};
 
 /// What is remembered of it.
 pub(super) struct Remains {
@@ -112,12 +109,10 @@ pub(super) fn deleted_uid(answer: &[u8]) -> Option<String> {
 
 /// It waits for the collector, which has not begun: nothing that belongs to it is being deleted, or nothing is left.
 pub(super) fn is_uncollected(look: &Look) -> bool {
-    look.waits_for(FOREGROUND)
-        && look.sight.replica_sets.get().is_some_and(|listing| {
-            let rows = listing.table.controlled_by(&look.about.uid).iter();
-            let mut sets = rows.filter_map(|raw| ReplicaSet::decode_item(raw.bytes()).ok());
-            sets.all(|set| !set.metadata.is_deleting())
-        })
+    let untouched = |observed: &Observed<'_, '_>| {
+        observed.replica_sets.get().is_some() && observed.own_sets().all(|set| !set.metadata.is_deleting())
+    };
+    look.waits_for(FOREGROUND) && look.sight.with(Own::default(), untouched).unwrap_or_default()
 }
 
 fn own_sets(listing: &Listing, uid: &str) -> impl Iterator<Item = (String, String)> {

@@ -16,9 +16,6 @@ use crate::read::{Group, Listing, Look, Sight, retry};
 use crate::request::Resource;
 use crate::status::{Beside, Own, Want, missing, unknown};
 
-/// A list is a look, not a wait.
-pub(super) const OWN: Own = Own { since_write_ms: None, stuck_for_ms: 0, single: true };
-
 /// What was found.
 pub(super) struct Found {
     /// By namespace and name.
@@ -34,7 +31,7 @@ pub(super) async fn workloads(cx: &Cx, group: &Rc<Group>, listing: &Listing) -> 
     let mut open: BTreeMap<String, Vec<(Target, Look)>> = BTreeMap::new();
     for (namespace, name, raw) in listing.table.all() {
         let target = Target { namespace: namespace.to_owned(), name: name.to_owned() };
-        let look = match Sight::new(raw.clone(), listing.server_ms).look(cx.ownership(), OWN) {
+        let look = match Sight::new(raw.clone(), listing.server_ms).look(cx.ownership(), Own::LOOK) {
             Ok(look) => look,
             Err(_) => {
                 let words = "the server's answer is no Deployment that can be understood".to_owned();
@@ -122,6 +119,6 @@ fn with(
         }
     }
     let words = || unknown(&target, "malformed", "its replica sets or pods cannot be understood".to_owned());
-    let look = sight.look(cx.ownership(), OWN).map_err(|_| words());
+    let look = sight.look(cx.ownership(), Own::LOOK).map_err(|_| words());
     (target, look)
 }

@@ -91,7 +91,8 @@ fn crash(status: &ContainerStatus<'_>) -> Signal {
     if status.restart_count >= CRASH_LOOP_RESTARTS { Signal::CrashLoop } else { Signal::PodError }
 }
 
-fn is_start_error(reason: &str) -> bool {
+/// The kubelet's words for a process that could not be started.
+pub(in crate::status) fn is_start_error(reason: &str) -> bool {
     matches!(reason, "RunContainerError" | "StartError" | "ContainerCannotRun")
 }
 
