@@ -24,7 +24,14 @@ pub(super) async fn nudge(case: &mut Case, mut look: Look) -> Result<Result<(), 
                 return Ok(Ok(()));
             }
             Ok(Written::Missing) => return Err(super::start::gone(case)),
-            Ok(Written::Again { .. }) => look = case.ours_again(super::start::gone).await?,
+            Ok(Written::Again { .. }) => {
+                look = case.ours_again(super::start::gone).await?;
+                if look.sight.annotation(&key).as_deref() == Some(&at) {
+                    // It took effect after all.
+                    case.nudged();
+                    return Ok(Ok(()));
+                }
+            }
             Err(trouble) if trouble.is_not_allowed() => {
                 let mut fault = look.verdict.rollout_failed(&case.target);
                 fault.message = format!(

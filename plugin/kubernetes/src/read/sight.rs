@@ -5,7 +5,7 @@ use std::rc::Rc;
 use workload_guest::{Ownership, Response, Workload};
 
 use super::list::{Listing, Raw};
-use crate::api::{Deployment, Malformed, Object, Pod, PodSpec, ReplicaSet};
+use crate::api::{Deployment, Malformed, Object, Pod, PodSpec, ReplicaSet, annotation};
 use crate::id::Target;
 use crate::ownership::{self, Claim, Owned};
 use crate::request;
@@ -139,6 +139,12 @@ impl Sight {
     #[must_use]
     pub fn variables(&self) -> Vec<String> {
         self.with(Own::default(), |observed| observed.variables()).unwrap_or_default()
+    }
+
+    /// An annotation of it. One of a list has none: they are not kept.
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<String> {
+        annotation(self.deployment.bytes(), key)
     }
 
     /// How many seconds its Pods are given to end.

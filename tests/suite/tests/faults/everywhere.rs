@@ -1,5 +1,6 @@
 //! Every fault at every request of every operation, once and from there on for ever.
 
+mod followed;
 mod operation;
 mod several;
 
@@ -77,6 +78,10 @@ fn complaints(operation: Operation, good: &Ran, ran: &Ran, class: &Class, at: us
         if class.silent {
             expected = vec![End::Fault(FaultKind::Unavailable)];
         }
+    }
+    if operation == Operation::StartGivenUp && class.ends(Role::Write, false) == [End::Fault(FaultKind::Forbidden)] {
+        // Who must not edit it can say that it does not start by itself, and what would help.
+        expected.push(End::Fault(FaultKind::RolloutFailed));
     }
     if !expected.contains(&ran.end) {
         wrong.push(format!("ended with {:?}, not with one of {expected:?}", ran.end));
@@ -156,6 +161,7 @@ fn says_too_little(fault: &Fault) -> Option<String> {
 #[case::create(Operation::Create)]
 #[case::start(Operation::Start)]
 #[case::start_of_what_runs(Operation::StartRunning)]
+#[case::start_of_what_was_given_up(Operation::StartGivenUp)]
 #[case::stop(Operation::Stop)]
 #[case::stop_of_what_is_stopped(Operation::StopStopped)]
 #[case::delete(Operation::Delete)]

@@ -127,6 +127,23 @@ fn after_a_write_without_an_effect_it_is_read_again(#[case] reply: Reply) {
     assert_eq!(words(&run)[..5], ["GET web", "LIST deployments", "PATCH web", "GET web", "PATCH web"]);
 }
 
+/// It was written, and only the answer was lost.
+#[test]
+fn a_nudge_whose_answer_was_lost_counts_and_is_not_repeated() {
+    let mut world = old();
+    let nudged = json!({"metadata": {"annotations": {"workload-provider/nudged": "2026-01-01T01:00:00Z"}}});
+    let run = drive(start(), |asked| {
+        if asked.method() == Some(Method::Patch) {
+            *world.web() = Workload { changed: Some(asked.now), ..Workload::at(1) }.over(nudged.clone());
+            return text(504, "");
+        }
+        answered(&mut world, asked)
+    });
+    let outcome = run.outcome(WEB).unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Started, true));
+    assert_eq!(written(&run).len(), 1);
+}
+
 /// A stop, and a start of what is stopped, change the count: that is an edit, too.
 #[test]
 fn who_changes_the_count_does_not_nudge() {

@@ -1,5 +1,7 @@
 //! The operations: what they begin with, how they end well, and what they may leave behind.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use workload_host::Report;
 use workload_host::model::{OutcomeWord, Status};
@@ -8,6 +10,8 @@ use workload_suite::inside::{Inside, outcome};
 use crate::class::End;
 
 const APP: &str = "ns/app";
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// An operation on a workload in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub enum Operation {
     Create,
     Start,
     StartRunning,
+    /// Of one whose controller has given up: what was in the way is gone, and only an edit helps.
+    StartGivenUp,
     Stop,
     StopStopped,
     Delete,
@@ -43,6 +49,7 @@ impl Operation {
         let replicas = match self {
             Operation::Create => return None,
             Operation::StatusStopped | Operation::Start | Operation::StopStopped => 0,
+            Operation::StartGivenUp => return Some(given_up(inside).await),
             _ => 1,
         };
         let script = [("start-after", "1s"), ("stop", "1s")];
@@ -60,7 +67,7 @@ impl Operation {
             Operation::Discover => inside.discover(&["ns"]).await,
             Operation::Status | Operation::StatusStopped => inside.status(&[APP]).await,
             Operation::Create => inside.create(&[(APP, json!({"image": "busybox:1"}))]).await,
-            Operation::Start | Operation::StartRunning => inside.start(&[APP]).await,
+            Operation::Start | Operation::StartRunning | Operation::StartGivenUp => inside.start(&[APP]).await,
             Operation::Stop | Operation::StopStopped => inside.stop(&[APP]).await,
             Operation::Delete => inside.delete(&[APP]).await,
         }
@@ -86,7 +93,7 @@ impl Operation {
         };
         let good = match self {
             Operation::Create => (OutcomeWord::Created, true),
-            Operation::Start => (OutcomeWord::Started, true),
+            Operation::Start | Operation::StartGivenUp => (OutcomeWord::Started, true),
             Operation::StartRunning => (OutcomeWord::AlreadyRunning, false),
             Operation::Stop => (OutcomeWord::Stopped, true),
             Operation::StopStopped => (OutcomeWord::AlreadyStopped, false),
@@ -123,6 +130,13 @@ impl Operation {
                     (count, writes) => return Some(format!("{writes} writes took effect, and {count} is wanted")),
                 }
             }
+            // The server counts a changed annotation of a Deployment as a new generation.
+            (Operation::StartGivenUp, Some(now)) => {
+                match (now["metadata"]["annotations"]["workload-provider/nudged"].is_string(), after.grown) {
+                    (nudged, writes) if u64::from(nudged) == writes => nudged,
+                    (_, writes) => return Some(format!("{writes} writes took effect")),
+                }
+            }
             (_, Some(_)) if after.grown > 0 => return Some("it was written to".to_owned()),
             (_, Some(_)) => return None,
         };
@@ -132,6 +146,25 @@ impl Operation {
             _ => None,
         }
     }
+}
+
+/// A quota kept its ReplicaSet from being made for so long that the controller tries no more, and was lifted then.
+async fn given_up(inside: &Inside) -> Value {
+    const QUOTAS: &str = "/api/v1/namespaces/ns/resourcequotas";
+    let hard = json!({"count/replicasets.apps": "0"});
+    let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}});
+    let cluster = inside.cluster();
+    cluster.ask("POST", QUOTAS, "application/json", &quota).await;
+    tokio::time::sleep(SECOND).await;
+    inside.make("app", json!({}), &[("start-after", "1s"), ("stop", "1s")]).await;
+    let failed = |now: &Value| {
+        let conditions = now["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.iter().any(|condition| condition["reason"] == "ReplicaSetCreateError")
+    };
+    cluster.until("app", failed).await;
+    tokio::time::sleep(200 * SECOND).await;
+    cluster.ask("DELETE", &format!("{QUOTAS}/q"), "application/json", &Value::Null).await;
+    cluster.deployment("app").expect("it was made")
 }
 
 fn discovered(report: &Report) -> End {
