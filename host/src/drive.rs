@@ -5,6 +5,7 @@
 //! each workload — is owned by the one future that [`run`] returns, so dropping that future leaves nothing behind.
 
 mod body;
+mod cause;
 mod effects;
 mod fate;
 mod ids;
@@ -180,11 +181,14 @@ impl Drive {
             }
         }
         let mut told = 0;
-        for workload in turn.emitted {
+        let trouble = self.effects.trouble();
+        for mut workload in turn.emitted {
+            cause::of_workload(&mut workload, trouble.as_deref());
             self.told(fate::size(&workload), &mut told)?;
             self.outbox.push(Event::Emitted(workload));
         }
-        for (place, fault) in turn.incomplete {
+        for (place, mut fault) in turn.incomplete {
+            cause::of_fault(&mut fault, trouble.as_deref());
             self.told(place.len() + fate::fault_size(&fault), &mut told)?;
             self.outbox.push(Event::Incomplete { place, fault });
         }
@@ -205,7 +209,8 @@ impl Drive {
             // Before their turns are handed on.
             self.effects.abandon(&turn.settled.iter().map(|(id, _)| id.as_str()).collect(), false);
         }
-        for (id, result) in turn.settled {
+        for (id, mut result) in turn.settled {
+            cause::of_result(&mut result, trouble.as_deref());
             if self.ids.settle(&id)? {
                 self.outbox.settled(id, result, self.began.elapsed());
             }

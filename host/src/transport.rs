@@ -14,7 +14,7 @@
 //! logged names the class, never a host, path, header or token.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -142,8 +142,8 @@ impl Connection {
     /// # Errors
     /// None at present; what can be wrong was found by [`Connection::from_kubeconfig`].
     pub fn upstream(&self, limits: TransportLimits) -> Result<KubernetesUpstream, ConfigError> {
-        let sender = client::Sender::new(self.endpoint.clone(), &self.tls, self.credentials.clone(), limits);
-        Ok(KubernetesUpstream { sender: Arc::new(sender) })
+        let sender = client::Sender::new(self.endpoint.clone(), &self.tls, self.credentials.clone(), limits.clone());
+        Ok(KubernetesUpstream { sender: Arc::new(sender), limits, trouble: Arc::default() })
     }
 }
 
@@ -161,6 +161,9 @@ impl fmt::Debug for Connection {
 #[derive(Clone)]
 pub struct KubernetesUpstream {
     sender: Arc<client::Sender>,
+    limits: TransportLimits,
+    /// Of the last request that ended.
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl fmt::Debug for KubernetesUpstream {
@@ -171,7 +174,20 @@ impl fmt::Debug for KubernetesUpstream {
 
 impl Upstream for KubernetesUpstream {
     fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
-        let sender = Arc::clone(&self.sender);
-        async move { sender.send(&request).await.map_err(|trouble| trouble.failure) }.boxed()
+        let (sender, last) = (Arc::clone(&self.sender), Arc::clone(&self.trouble));
+        async move {
+            let (answer, trouble) = match sender.send(&request).await {
+                Ok(incoming) => (Ok(incoming), None),
+                Err(trouble) => (Err(trouble.failure), Some(trouble)),
+            };
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+            answer
+        }
+        .boxed()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        let last = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().map(|trouble| trouble.words(&self.limits))
     }
 }

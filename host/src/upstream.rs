@@ -21,6 +21,12 @@ pub trait Upstream: Send + Sync + 'static {
     /// # Errors
     /// The [`Failure`] that the provider is to see. [`Failure::Lost`] when the request may have taken effect.
     fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>>;
+
+    /// Why the last request had no answer, in fixed words for whoever runs the host; none if it had one. It is added to
+    /// what a provider says when that has left the provider, which must not learn about the network of the host.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A request that policy allowed, in the form in which it is sent.

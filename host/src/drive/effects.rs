@@ -157,6 +157,11 @@ impl Effects {
         self.open.is_empty()
     }
 
+    /// Why the engine gave no answer, if it gave none.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.upstream.trouble()
+    }
+
     pub(super) fn has_answers(&self) -> bool {
         !self.answers.is_empty()
     }

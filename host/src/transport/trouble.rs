@@ -1,7 +1,8 @@
 //! Why a request has no answer: what a provider sees of it, and what only the operator may know.
 //!
 //! To a provider all of [`Unreached`] is one thing, [`Failure::Unreachable`]: it must not learn about the network of the
-//! host, and could do nothing about it. `-v` names the class, and `doctor` says what to do.
+//! host, and could do nothing about it. The host names the class beside what the provider says, `-v` names it for each
+//! request, and `doctor` says what to do.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -9,8 +10,9 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError};
 
+use super::TransportLimits;
 use crate::model::Failure;
-use crate::text::clean;
+use crate::text::{clean, span};
 
 /// Names of a certificate that are told: more are of no help to a person.
 const NAMES: usize = 4;
@@ -161,6 +163,17 @@ impl Trouble {
         Trouble::told(Failure::Unreachable, Why::Unreached(why))
     }
 
+    /// Why, in words that name neither a host nor a certificate, and how long was waited for what did not come.
+    pub(super) fn words(&self, limits: &TransportLimits) -> String {
+        match (&self.why, self.failure) {
+            (Why::Unreached(Unreached::Silent), _) => format!("no connection within {}", span(limits.connect)),
+            (Why::Unreached(Unreached::SilentTls), _) => format!("no TLS handshake within {}", span(limits.connect)),
+            (Why::Unreached(why), _) => why.words().to_owned(),
+            (Why::Answer(_), Failure::Timeout) => format!("no answer within {}", span(limits.headers)),
+            (Why::Answer(cause), _) => (*cause).to_owned(),
+        }
+    }
+
     /// Tells the operator the class and the cause in fixed words. Never an error's own text: those of resolvers and TLS
     /// name hosts and certificates.
     fn told(failure: Failure, why: Why) -> Trouble {
@@ -238,6 +251,23 @@ mod tests {
     fn of_the_system(#[case] kind: io::ErrorKind, #[case] expected: Unreached) {
         assert_eq!(Unreached::of_tcp(&io::Error::from(kind)), expected);
         assert_eq!(Unreached::of_tcp(&io::Error::other(Unreached::Unresolved)), Unreached::Unresolved);
+    }
+
+    #[rstest]
+    #[case::refused(Trouble::unreached(Unreached::Refused), "the connection was refused")]
+    #[case::silent(Trouble::unreached(Unreached::Silent), "no connection within 10s")]
+    #[case::silent_tls(Trouble::unreached(Unreached::SilentTls), "no TLS handshake within 10s")]
+    #[case::no_names(
+        Trouble::unreached(Unreached::WrongName(vec!["canary.example".to_owned()])),
+        "the server's certificate is for another name"
+    )]
+    #[case::no_answer(Trouble::new(Failure::Timeout, "no answer in time"), "no answer within 30s")]
+    #[case::lost(
+        Trouble::new(Failure::Lost, "the connection ended before an answer"),
+        "the connection ended before an answer"
+    )]
+    fn for_the_operator(#[case] trouble: Trouble, #[case] words: &str) {
+        assert_eq!(trouble.words(&TransportLimits::default()), words);
     }
 
     #[test]

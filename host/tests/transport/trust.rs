@@ -7,6 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use workload_host::model::Failure;
 use workload_host::transport::{Connection, KubeconfigOptions, TransportLimits};
+use workload_host::upstream::Upstream as _;
 
 use crate::server::*;
 
@@ -26,26 +27,33 @@ fn issued(change: &str, authority: &Authority) -> Identity {
 }
 
 #[rstest]
-#[case::good("good", "", true)]
-#[case::wrong_name("wrong name", "", false)]
-#[case::other_address("other address", "", false)]
-#[case::expired("expired", "", false)]
-#[case::not_yet("not yet", "", false)]
-#[case::another_authority("another authority", "", false)]
-#[case::the_name_that_is_given("wrong name", ", tls-server-name: another.example", true)]
-#[case::a_name_that_it_has_not("good", ", tls-server-name: another.example", false)]
+#[case::good("good", "", None)]
+#[case::wrong_name("wrong name", "", Some("for another name"))]
+#[case::other_address("other address", "", Some("for another name"))]
+#[case::expired("expired", "", Some("expired"))]
+#[case::not_yet("not yet", "", Some("not valid yet"))]
+#[case::another_authority("another authority", "", Some("of an unknown authority"))]
+#[case::the_name_that_is_given("wrong name", ", tls-server-name: another.example", None)]
+#[case::a_name_that_it_has_not("good", ", tls-server-name: another.example", Some("for another name"))]
 #[tokio::test]
-async fn certificates(#[case] change: &str, #[case] cluster: &str, #[case] good: bool) {
+async fn certificates(#[case] change: &str, #[case] cluster: &str, #[case] wrong: Option<&str>) {
     let authority = Arc::new(Authority::new());
     let identity = Some(issued(change, &authority));
     let server = Server::start(Listening { authority, identity, ..Listening::default() }, |_, _| vec![ok("{}")]).await;
     let connection = server.connection_as(&format!("token: '{TOKEN}'"), "", cluster);
-    let result = whole(&connection.upstream(TransportLimits::default()).unwrap(), get("/api")).await;
-    if good {
-        assert_eq!(result.unwrap().0, 200);
-    } else {
-        assert_eq!(result.unwrap_err().0, Failure::Unreachable);
-        assert!(server.seen().is_empty(), "nothing was sent");
+    let upstream = connection.upstream(TransportLimits::default()).unwrap();
+    let result = whole(&upstream, get("/api")).await;
+    match wrong {
+        None => {
+            assert_eq!(result.unwrap().0, 200);
+            assert_eq!(upstream.trouble(), None);
+        }
+        Some(words) => {
+            assert_eq!(result.unwrap_err().0, Failure::Unreachable);
+            assert!(server.seen().is_empty(), "nothing was sent");
+            let trouble = upstream.trouble().unwrap();
+            assert!(trouble.ends_with(words) && !trouble.contains("example"), "{trouble}");
+        }
     }
 }
 

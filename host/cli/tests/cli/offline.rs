@@ -91,6 +91,9 @@ fn an_unreachable_server_is_unknown_never_missing() {
     assert_eq!(workload["id"], "shop/web");
     assert_eq!((&workload["status"], &workload["reason"]), (&json!("unknown"), &json!("unreachable")));
     assert_eq!(workload["settled"], false);
+    let refused = "the connection was refused";
+    assert!(workload["message"].as_str().is_some_and(|text| text.ends_with(refused)), "{workload}");
+    assert_eq!(workload["facts"]["transport"], refused, "{workload}");
 
     let answer = home.run("status web --timeout 10s");
     assert_eq!(answer.code, Some(6), "{answer:?}");
@@ -123,6 +126,7 @@ fn a_list_of_an_unreachable_server_says_what_is_left_out() {
     assert_eq!(found["workloads"], json!([]));
     assert_eq!(found["incomplete"][0]["place"], "shop", "{answer:?}");
     assert_eq!(found["incomplete"][0]["error"]["kind"], "unavailable", "{answer:?}");
+    assert_eq!(found["incomplete"][0]["error"]["detail"]["transport"], "the connection was refused", "{answer:?}");
 
     let answer = home.run("list --timeout 10s");
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(6), ""), "{answer:?}");
@@ -151,8 +155,11 @@ fn a_write_to_an_unreachable_server(#[case] line: &str) {
         Some(7) => "timeout",
         _ => panic!("{answer:?}"),
     };
-    assert_eq!(answer.json()["error"]["kind"], kind, "{answer:?}");
+    let document = answer.json();
+    assert_eq!(document["error"]["kind"], kind, "{answer:?}");
+    assert_eq!(document["error"]["detail"]["transport"], "the connection was refused", "{answer:?}");
     assert!(answer.stderr.starts_with("error: shop/web: "), "{answer:?}");
+    assert!(answer.stderr.trim_end().ends_with("no answer from the server: the connection was refused"), "{answer:?}");
 }
 
 #[test]
