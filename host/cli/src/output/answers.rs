@@ -39,7 +39,7 @@ impl Console {
             Format::Json => self.document(&json::entries(entries, several)),
             Format::Manager => {
                 let owner = self.owner.clone();
-                let written = entries.iter().map(|entry| manager::written(entry, &owner));
+                let written = entries.iter().map(|entry| (entry.id.as_str(), manager::written(entry, &owner)));
                 self.snapshots(written.collect(), several);
             }
         }
@@ -55,7 +55,7 @@ impl Console {
             for (id, fault) in faults {
                 self.fault_of(id, fault);
             }
-            self.snapshots(entries.into_iter().map(|(_, entry)| entry).collect(), several);
+            self.snapshots(entries, several);
             return exit;
         }
         for (id, result) in found {
@@ -77,11 +77,11 @@ impl Console {
 
     /// Entries of the Manager's snapshot: of one id that, or why there is none; of several those that there are, since
     /// what is not known must not be an entry.
-    fn snapshots(&mut self, entries: Vec<Result<manager::Snapshot<'_>, Fault>>, several: bool) {
+    fn snapshots(&mut self, entries: Vec<(&str, Result<manager::Snapshot<'_>, Fault>)>, several: bool) {
         match entries.as_slice() {
-            [Ok(entry)] if !several => self.document(entry),
-            [Err(fault)] if !several => self.document(&json::error(fault)),
-            entries => self.document(&entries.iter().flatten().collect::<Vec<_>>()),
+            [(_, Ok(entry))] if !several => self.document(entry),
+            [(id, Err(fault))] if !several => self.document(&json::error(&manager::with_id(id, fault))),
+            entries => self.document(&entries.iter().filter_map(|(_, entry)| entry.as_ref().ok()).collect::<Vec<_>>()),
         }
     }
 

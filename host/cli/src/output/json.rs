@@ -10,7 +10,7 @@ use workload_host::model::{Descriptor, Fault, Outcome, OutcomeWord, PlannedReque
 use super::explain::reasons;
 use crate::answer::{End, Entry, Found, Listing};
 
-/// A fault that is not of one of several ids.
+/// A fault that is of no id.
 #[derive(Serialize)]
 pub struct ErrorDocument<'a> {
     error: &'a Fault,
@@ -77,15 +77,13 @@ pub enum Item<'a> {
         /// As it was found.
         workload: &'a Option<Workload>,
     },
-    /// How it ended otherwise, among several.
+    /// How it ended otherwise.
     Fault {
         /// The id.
         id: &'a str,
         /// Why.
         error: &'a Fault,
     },
-    /// The same alone: the caller knows the id.
-    Alone(ErrorDocument<'a>),
 }
 
 /// A request that was not sent.
@@ -120,7 +118,7 @@ fn one_or_many<T>(mut items: Vec<T>, several: bool) -> OneOrMany<T> {
 pub fn statuses(found: &[Found], several: bool) -> OneOrMany<Item<'_>> {
     let items = found.iter().map(|(id, result)| match result {
         Ok(workload) => Item::Workload(workload),
-        Err(fault) => faulty(id, fault, several),
+        Err(fault) => faulty(id, fault),
     });
     one_or_many(items.collect(), several)
 }
@@ -136,7 +134,7 @@ pub fn entries(entries: &[Entry], several: bool) -> OneOrMany<Item<'_>> {
             outcome: Some(outcome.word).filter(|word| is_final(*word)),
             workload: &outcome.workload,
         },
-        End::Fault(fault) => faulty(&entry.id, fault, several),
+        End::Fault(fault) => faulty(&entry.id, fault),
     });
     one_or_many(items.collect(), several)
 }
@@ -150,13 +148,9 @@ fn milliseconds(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How an id of a watch ended: a line says of itself whose it is.
-pub fn ended<'a>(id: &'a str, fault: &'a Fault) -> Item<'a> {
+/// How an id ended that did not end well: alone, among several, and in a line of a watch.
+pub fn faulty<'a>(id: &'a str, fault: &'a Fault) -> Item<'a> {
     Item::Fault { id, error: fault }
-}
-
-fn faulty<'a>(id: &'a str, fault: &'a Fault, several: bool) -> Item<'a> {
-    if several { Item::Fault { id, error: fault } } else { Item::Alone(error(fault)) }
 }
 
 fn plan(request: &PlannedRequest) -> Plan<'_> {

@@ -101,8 +101,8 @@ pub fn written<'a>(entry: &'a Entry, owner: &'a str) -> Result<Snapshot<'a>, Fau
     Ok(seen.unwrap_or(Snapshot { vmid: &entry.id, name, kind: "lxc", status: "stopped", node: owner }))
 }
 
-/// A fault in a stream of entries. Its id is a detail: what has a `vmid` is an entry to whoever looks for one.
-pub fn in_a_stream(id: &str, fault: &Fault) -> Fault {
+/// A fault where an entry could be. Its id is a detail: what has a `vmid` is an entry to whoever looks for one.
+pub fn with_id(id: &str, fault: &Fault) -> Fault {
     fault.clone().with("id", id)
 }
 

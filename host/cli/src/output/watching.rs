@@ -88,7 +88,7 @@ impl Console {
             Format::Manager => match manager::snapshot(workload, &self.owner.clone()) {
                 Ok(entry) => self.line_of(workload, &entry),
                 Err(fault) => {
-                    self.line_of(workload, &json::error(&manager::in_a_stream(&workload.id, &fault)));
+                    self.line_of(workload, &json::error(&manager::with_id(&workload.id, &fault)));
                 }
             },
         }
@@ -113,8 +113,8 @@ impl Console {
         self.fault_of(id, fault);
         match self.format {
             Format::Table => {}
-            Format::Json => self.document(&json::ended(id, fault)),
-            Format::Manager => self.document(&json::error(&manager::in_a_stream(id, fault))),
+            Format::Json => self.document(&json::faulty(id, fault)),
+            Format::Manager => self.document(&json::error(&manager::with_id(id, fault))),
         }
     }
 

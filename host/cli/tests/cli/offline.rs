@@ -162,6 +162,25 @@ fn a_write_to_an_unreachable_server(#[case] line: &str) {
     assert!(answer.stderr.trim_end().ends_with("no answer from the server: the connection was refused"), "{answer:?}");
 }
 
+#[rstest]
+#[case::status("status a/b/c")]
+#[case::explain("explain a/b/c")]
+#[case::start("start a/b/c")]
+#[case::delete("delete a/b/c")]
+#[case::create("create a/b/c --image nginx")]
+fn a_fault_says_whose_it_is(#[case] line: &str) {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run(&format!("{line} -o json"));
+    let document = answer.json();
+    assert_eq!((answer.code, &document["id"]), (Some(9), &json!("a/b/c")), "{answer:?}");
+    assert_eq!(document["error"]["kind"], "invalid-id", "{answer:?}");
+    if !line.starts_with("explain") {
+        let answer = home.run(&format!("{line} -o manager"));
+        let document = answer.json();
+        assert_eq!((answer.code, &document["error"]["detail"]["id"]), (Some(9), &json!("a/b/c")), "{answer:?}");
+    }
+}
+
 #[test]
 fn the_component_can_be_another_file() {
     let home = Home::new().with_unreachable_server();

@@ -64,13 +64,13 @@ fn several_statuses_are_a_list() {
 #[test]
 fn a_status_that_could_not_be_asked_for() {
     let found = [("x/y/z".to_owned(), Err(forbidden()))];
-    assert_eq!(value(&statuses(&found, false)), json!({"error": forbidden_json()}));
+    assert_eq!(value(&statuses(&found, false)), json!({"id": "x/y/z", "error": forbidden_json()}));
 }
 
 #[rstest]
 #[case::done(done("default/web"), json!({
     "id": "default/web", "outcome": "already-running", "changed": true, "elapsed_ms": 3249, "workload": web()}))]
-#[case::fault(entry("default/web", End::Fault(forbidden())), json!({"error": forbidden_json()}))]
+#[case::fault(entry("default/web", End::Fault(forbidden())), json!({"id": "default/web", "error": forbidden_json()}))]
 #[case::plan(planned("default/web", "/apis/x?fieldManager=x%20y", Some(json!({"spec": {"replicas": 1}}))), json!({
     "id": "default/web",
     "plan": {"method": "PATCH", "path": "/apis/x?fieldManager=x%20y", "body": {"spec": {"replicas": 1}}}}))]
@@ -140,7 +140,7 @@ fn a_reason_that_nobody_knows_has_no_meaning() {
 
 #[test]
 fn lines_of_a_watch_say_whose_they_are() {
-    assert_eq!(value(&ended("x/y", &forbidden())), json!({"id": "x/y", "error": forbidden_json()}));
+    assert_eq!(value(&faulty("x/y", &forbidden())), json!({"id": "x/y", "error": forbidden_json()}));
     assert_eq!(value(&left_out("shop", &forbidden())), json!({"place": "shop", "error": forbidden_json()}));
 }
 

@@ -87,8 +87,8 @@ fn a_write_that_failed_is_a_fault() {
 }
 
 #[test]
-fn a_fault_in_a_stream_is_no_entry() {
-    let fault = serde_json::to_value(in_a_stream("shop/web", &Fault::new(FaultKind::NotFound, "x"))).unwrap();
+fn a_fault_with_id_is_no_entry() {
+    let fault = serde_json::to_value(with_id("shop/web", &Fault::new(FaultKind::NotFound, "x"))).unwrap();
     assert_eq!(fault["detail"]["id"], "shop/web");
     assert!(fault.get("vmid").is_none());
 }
