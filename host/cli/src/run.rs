@@ -163,6 +163,11 @@ fn with_last(mut fault: Fault, last: Option<&String>) -> Fault {
         fault.message.push_str("; nothing is known of its state");
         return fault;
     };
+    // The provider may have said it: without what was of use only while it waited, or with why there was no answer.
+    let said = fault.detail.iter().any(|(name, value)| name == "last" && fault.message.contains(value.as_str()));
+    if said {
+        return fault;
+    }
     if !fault.message.contains(last.as_str()) {
         fault.message = format!("{}; last known: {last}", fault.message);
     }

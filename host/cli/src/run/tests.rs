@@ -149,6 +149,22 @@ async fn what_ends_within_the_grace_is_believed(
     assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Cancelled, expected));
 }
 
+/// A provider says in the end what it said before, without what was of use only while it waited.
+#[rstest]
+#[case::without_the_meanwhile("1 pod is left (its pods are given 30s to end)", "1 pod is left")]
+#[case::with_the_cause("cannot get it: no answer", "cannot get it: no answer: the connection was refused")]
+#[tokio::test(start_paused = true)]
+async fn what_the_provider_said_last_is_said_once(#[case] while_it_waits: &str, #[case] in_the_end: &str) {
+    let message = format!("cancelled after 3 s: {in_the_end}");
+    let last = in_the_end.split(": the connection").next().unwrap();
+    let fault = Fault::new(FaultKind::Cancelled, message).with("last", last);
+    let before = [progress("d/a", while_it_waits)].into();
+    let after = [settled("d/a", Err(fault.clone()))].into();
+    let mut script = Script { before, after, ..Script::default() };
+    let heard = listen(&mut script, &ids(&["d/a"]), tokio::time::sleep(GRACE), &mut Lines::default()).await;
+    assert_eq!(heard.entries[0].end, End::Fault(fault));
+}
+
 #[rstest]
 #[case::after_a_good_end(started("d/a"), true)]
 #[case::after_another_fault(settled("d/a", Err(Fault::new(FaultKind::NotFound, "x"))), true)]
