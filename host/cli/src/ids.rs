@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use workload_host::model::{Fault, FaultKind};
+
 /// Names without a namespace get this one; the rest goes on as it is, since only the provider knows what an id may
 /// be. An id given twice is one id.
 pub fn qualify(names: &[String], namespace: &str) -> Vec<String> {
@@ -12,6 +14,22 @@ pub fn qualify(names: &[String], namespace: &str) -> Vec<String> {
 /// One name, as [`qualify`] does it.
 pub fn qualified(name: &str, namespace: &str) -> String {
     if name.contains('/') { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// What can be no name at all is refused before anything is done with the others: it is what a shell makes of a variable
+/// that is not set. Everything else only the provider knows.
+///
+/// # Errors
+/// A fault that says what an id looks like.
+pub fn check<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Fault> {
+    match names.into_iter().find(|name| name.trim().is_empty()) {
+        None => Ok(()),
+        Some(name) => {
+            let message =
+                format!("{name:?} is no id of a workload: it is NAME or NAMESPACE/NAME, such as web or shop/web");
+            Err(Fault::new(FaultKind::InvalidId, message))
+        }
+    }
 }
 
 /// The namespaces that a command names: its own and those of its ids. Without a configuration they are all that is
@@ -48,6 +66,15 @@ mod tests {
     #[case::bad_ids_go_on(&["a/b/c", "/x", "../y", ""], &["a/b/c", "/x", "../y", "shop/"])]
     fn qualifies(#[case] typed: &[&str], #[case] ids: &[&str]) {
         assert_eq!(qualify(&owned(typed), "shop"), owned(ids));
+    }
+
+    #[rstest]
+    #[case::names(&["web", "shop/web", "a/b/c", "/"], true)]
+    #[case::none(&[], true)]
+    #[case::nothing(&["web", ""], false)]
+    #[case::blanks(&[" "], false)]
+    fn names_that_are_none(#[case] names: &[&str], #[case] good: bool) {
+        assert_eq!(check(names.iter().copied()).is_ok(), good);
     }
 
     #[rstest]

@@ -100,6 +100,7 @@ impl Session<'_> {
     }
 
     pub(super) async fn create(&mut self, create: Create) -> Result<Exit, Fault> {
+        ids::check(create.name.as_deref())?;
         let connection = self.connection().await?;
         let namespace = connection.namespace();
         let (specs, several) = match (create.file, create.name) {
@@ -141,6 +142,7 @@ impl Session<'_> {
     }
 
     async fn reach(&mut self, names: &[String], settings: Vec<(String, String)>) -> Result<Reach, Fault> {
+        ids::check(names.iter().map(String::as_str))?;
         let connection = self.connection().await?;
         let namespace = connection.namespace();
         let ids = ids::qualify(names, namespace);

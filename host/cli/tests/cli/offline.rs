@@ -181,6 +181,18 @@ fn a_fault_says_whose_it_is(#[case] line: &str) {
     }
 }
 
+/// As of a variable of a shell that is not set.
+#[rstest]
+#[case::one(&["explain", ""], "error: \"\" is no id of a workload: it is NAME or NAMESPACE/NAME, such as web or shop/web\n")]
+#[case::beside_others(&["stop", "", "a/b/c"], "error: \"\" is no id of a workload: it is NAME or NAMESPACE/NAME")]
+#[case::a_place_alone(&["status", "shop/"], "error: \"shop/\" is no id of a workload: its name is no DNS subdomain\n")]
+fn an_id_that_is_empty(#[case] words: &[&str], #[case] said: &str) {
+    let home = Home::new().with_unreachable_server();
+    let answer = Answer::of(home.command(words).output().unwrap());
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(9), ""), "{answer:?}");
+    assert!(answer.stderr.starts_with(said), "{answer:?}");
+}
+
 #[test]
 fn the_component_can_be_another_file() {
     let home = Home::new().with_unreachable_server();
