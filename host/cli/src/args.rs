@@ -118,6 +118,13 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
             "the argument '--label-prefix <P>' cannot be used with '--labels <NAME>'",
         ));
     }
+    if cli.global.namespace.is_some() && cli.command.is_everywhere() {
+        return Err(command.error(
+            clap::error::ErrorKind::ArgumentConflict,
+            "the argument '--namespace <NS>' cannot be used with '--all-namespaces': leave out -A for that namespace \
+             alone, or -n for all",
+        ));
+    }
     if cli.global.output == Format::Manager && !cli.command.has_snapshots() {
         return Err(command.error(
             clap::error::ErrorKind::ArgumentConflict,

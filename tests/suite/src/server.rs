@@ -242,6 +242,11 @@ impl Namespace<'_> {
         Cli::new(&self.kubeconfig).with(&["--namespace", &self.name])
     }
 
+    /// The same user without a namespace, for what is about all of them.
+    pub fn cli_of_all(&self) -> Cli {
+        Cli::new(&self.kubeconfig)
+    }
+
     /// The same as the administrator, for what is about other namespaces too.
     pub fn admin(&self) -> Cli {
         Cli::new(&self.server.file("kubeconfig")).with(&["--namespace", &self.name])

@@ -66,6 +66,15 @@ impl Command {
             _ => false,
         }
     }
+
+    /// It looks into all namespaces, so that none can be named. That of `rbac` is where the service account is to be.
+    pub fn is_everywhere(&self) -> bool {
+        match self {
+            Command::List(list) => list.all_namespaces,
+            Command::Doctor(doctor) => doctor.all_namespaces,
+            _ => false,
+        }
+    }
 }
 
 /// `list`

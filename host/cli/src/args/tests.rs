@@ -114,6 +114,20 @@ fn refused(#[case] line: &str) {
     assert_eq!(error.exit_code(), 2, "{line}: {error}");
 }
 
+#[rstest]
+#[case::a_list("list -A -n shop")]
+#[case::long("--namespace shop list --all-namespaces")]
+#[case::the_doctor("doctor -A -n shop")]
+fn one_namespace_and_all(#[case] line: &str) {
+    let text = parse(words(line)).err().unwrap_or_else(|| panic!("{line} was accepted")).to_string();
+    assert!(text.contains("leave out -A for that namespace alone, or -n for all"), "{text}");
+}
+
+#[test]
+fn a_role_for_all_has_its_account_in_one_namespace() {
+    assert_eq!(cli("rbac -A -n tools").global.namespace.as_deref(), Some("tools"));
+}
+
 #[test]
 fn a_refused_variable_is_not_repeated_in_the_reason() {
     let error = parse(words("create web --image a --env =hunter2")).err().map(|error| error.to_string());

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use workload_suite::{Server, until};
+use workload_suite::{Cli, Server, until};
 
 /// The fields that say how a workload is, without those that differ from run to run.
 fn state(workload: &Value) -> Value {
@@ -85,7 +85,8 @@ fn several_at_once_and_one_that_is_not_there(#[case] server: Server) {
     let ids: Vec<_> = listed["workloads"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(ids, ["a", "b", "c"].map(|n| json!(ns.id(n))), "{listed}");
     assert_eq!(listed["incomplete"], json!([]));
-    let everywhere = ns.admin().json(&["list", "--all-namespaces"]).exits(0).json();
+    let admin = Cli::new(&server.file("kubeconfig"));
+    let everywhere = admin.json(&["list", "--all-namespaces"]).exits(0).json();
     assert!(everywhere["workloads"].as_array().unwrap().iter().any(|one| one["id"] == ns.id("b")), "{everywhere}");
 
     let statuses = cli.json(&["status", "a", "nothing"]).exits(0).json();

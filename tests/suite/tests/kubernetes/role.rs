@@ -54,7 +54,7 @@ fn the_printed_role_is_enough_for_a_whole_life(#[case] server: Server) {
     // It is the smallest: nobody may look into another namespace, or at anything else.
     let elsewhere = cli.json(&["doctor", "--namespace", "default"]).exits(5).json();
     assert_eq!(permissions(&elsewhere, "failed"), needed);
-    cli.json(&["list", "--all-namespaces"]).exits(5);
+    ns.cli_of_all().json(&["list", "--all-namespaces"]).exits(5);
 }
 
 #[rstest]
@@ -91,11 +91,12 @@ fn a_cluster_role_is_enough_for_all_namespaces() {
     let server = Server::emulator();
     let ns = server.namespace("all");
     let here = ns.cli();
-    here.json(&["doctor", "-A"]).exits(5);
+    let everywhere = ns.cli_of_all();
+    everywhere.json(&["doctor", "-A"]).exits(5);
     server.apply_role(&here, &["-A", "--service-account", &format!("{}:{TESTER}", ns.name)]);
-    let found = here.json(&["doctor", "-A"]).exits(0).json();
+    let found = everywhere.json(&["doctor", "-A"]).exits(0).json();
     assert_eq!(permissions(&found, "ok"), allowed(&ns.rules()));
-    here.json(&["list", "-A"]).exits(0);
+    everywhere.json(&["list", "-A"]).exits(0);
 }
 
 /// The first failed check, by name, and the exit code.
