@@ -3,8 +3,8 @@
 //!
 //! A key is `kube-emulator/KEY` for all containers of a Pod but its init containers, and `kube-emulator/CONTAINER.KEY`
 //! for one of them, which goes before. Where an annotation says nothing, the first entry of the scenario whose image
-//! matches does, then the scenario's script for all. A time is a number of milliseconds, or a number with `ms`, `s` or
-//! `m`.
+//! matches does, then the scenario's script for all. A time is a whole number of milliseconds, or a whole number with `ms`,
+//! `s` or `m`: there is no `1.5s`, which is `1500ms`.
 //!
 //! | key | value | what happens |
 //! |---|---|---|
@@ -409,6 +409,7 @@ mod tests {
     #[case::key(json!({"kube-emulator/exit-kode": "1"}), "exit-kode: there is no such key; there are start-after")]
     #[case::code(json!({"kube-emulator/exit-code": "256"}), "exit-code: \"256\" is no exit code from 0 to 255")]
     #[case::time(json!({"kube-emulator/stop": "soon"}), "stop: \"soon\" is no time, and neither ignored nor hold")]
+    #[case::part_of_a_second(json!({"kube-emulator/stop": "1.5s"}), "stop: \"1.5s\" is no time, and neither")]
     #[case::image(json!({"kube-emulator/main.image": "lost"}), "image: \"lost\" is no missing, unauthorized,")]
     #[case::flap(json!({"kube-emulator/readiness": "flap:0"}), "readiness: \"flap:0\" is no readiness")]
     fn what_is_wrong_is_told(#[case] annotations: Value, #[case] told: &str) {
