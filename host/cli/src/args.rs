@@ -44,11 +44,11 @@ pub struct Global {
     /// The context of the kubeconfig, instead of its current one
     #[arg(long, global = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub context: Option<String>,
-    /// The namespace of names without one, instead of the context's
+    /// The namespace that is listed, and of names without one, instead of the context's
     #[arg(short, long, global = true, value_name = "NS", value_parser = namespace)]
     pub namespace: Option<String>,
     /// Whose workloads these are: only those of this owner are seen and changed
-    #[arg(long, global = true, value_name = "ID", default_value = "default", value_parser = ownership::owner)]
+    #[arg(long, global = true, value_name = "OWNER", default_value = "default", value_parser = ownership::owner)]
     pub owner: String,
     /// The prefix of the labels that mark what is ours [default: workload-provider]
     #[arg(long, global = true, value_name = "P", value_parser = ownership::prefix)]
@@ -62,8 +62,8 @@ pub struct Global {
     /// Whether to print in colour; by itself on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
-    /// How long the operation may take, such as 90s, 5m or 1m30s; at most 1h. With --watch: when it ends [default: never]
-    #[arg(long, global = true, value_name = "TIME", default_value = "5m", value_parser = timeout)]
+    /// How long it may take, such as 90s or 1m30s, at most 1h [default: 5m; with --watch: until Ctrl-C]
+    #[arg(long, global = true, value_name = "TIME", default_value = "5m", hide_default_value = true, value_parser = timeout)]
     pub timeout: Duration,
     /// The timeout was given: what is followed has an end.
     #[arg(skip)]
@@ -80,7 +80,7 @@ pub enum Format {
     Table,
     /// One JSON document, also on a fault
     Json,
-    /// The Manager's own snapshot, of the commands about workloads
+    /// The snapshot that a Manager reads; not for `explain` and `rbac`, and not with --plan
     Manager,
 }
 

@@ -28,13 +28,13 @@ const FIELDS: [&str; 12] = [
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Every workload of this owner
+    /// List every workload of this owner, in one namespace or in all
     List(List),
     /// The state of workloads, read now
     Status(Status),
     /// Why a workload is in its state: the rule, the evidence, the last events, and what would have to change
     Explain(Explain),
-    /// Make a workload; it is not waited for
+    /// Make a workload, which begins to run (not with --replicas 0); it is not waited for
     Create(Box<Create>),
     /// Make workloads run, and wait until they do
     Start(Start),
@@ -105,7 +105,7 @@ pub struct Status {
 #[derive(Debug, Args)]
 #[command(after_help = help::explain())]
 pub struct Explain {
-    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    /// NAMESPACE/NAME, or a NAME in the namespace of -n, else of the context
     #[arg(value_name = "ID")]
     pub id: String,
 }
@@ -113,7 +113,7 @@ pub struct Explain {
 /// The workloads meant.
 #[derive(Debug, Args)]
 pub struct Ids {
-    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    /// NAMESPACE/NAME, or a NAME in the namespace of -n, else of the context
     #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
 }
@@ -122,7 +122,7 @@ pub struct Ids {
 #[derive(Debug, Args)]
 #[command(after_help = help::create(), override_usage = help::CREATE_USAGE)]
 pub struct Create {
-    /// NAMESPACE/NAME, or a NAME in the namespace of the command
+    /// NAMESPACE/NAME, or a NAME in the namespace of -n, else of the context
     #[arg(required_unless_present = "file", requires = "image")]
     pub name: Option<String>,
     /// Read what to make from a JSON file, `-` for standard input
@@ -152,13 +152,13 @@ pub struct Fields {
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub env: Vec<String>,
     // Words with a hyphen are not taken without `--`: `--plan` or `-n` after a command would become a part of it.
-    /// The command to run instead of the image's; from the first word that begins with a hyphen on after `--`
+    /// The command to run instead of the image's; from the first word with a hyphen in front on, words go after `--`
     #[arg(long, value_name = "WORD", num_args = 1..)]
     pub command: Vec<String>,
     /// The arguments of the command; a word that begins with a hyphen as --args=-x
     #[arg(long, value_name = "WORD", num_args = 1..)]
     pub args: Vec<String>,
-    /// How many are to run [default: 1]
+    /// How many replicas are made to run; with 0 none runs before `workload start` [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub replicas: Option<u32>,
     /// When to pull the image: Always, IfNotPresent or Never
@@ -170,7 +170,7 @@ pub struct Fields {
     /// The Manager's own id of this workload, for the id label
     #[arg(long, value_name = "ID")]
     pub container_id: Option<String>,
-    /// The command to run, word by word; after those of --command
+    /// The command to run instead of the image's, word by word, after `--`; it goes on that of --command
     #[arg(last = true, value_name = "COMMAND")]
     pub command_line: Vec<String>,
 }
@@ -182,7 +182,7 @@ pub struct Start {
     /// The workloads.
     #[command(flatten)]
     pub ids: Ids,
-    /// How long a workload must have been available, such as 1s [default: the provider's]
+    /// How long a workload must have been available, such as 1s [default: the provider's, 1s for Kubernetes]
     #[arg(long, value_name = "TIME", value_parser = settle_time)]
     pub settle: Option<Duration>,
     /// Print what would be sent, and write nothing
@@ -248,7 +248,7 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 #[command(after_help = help::rbac())]
 pub struct Rbac {
-    /// For all namespaces: a ClusterRole
+    /// For all namespaces: a ClusterRole; -n is then where the service account of the default is
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// A user who gets it; may be repeated
@@ -257,7 +257,7 @@ pub struct Rbac {
     /// A group whose members get it; may be repeated
     #[arg(long, value_name = "NAME", action = ArgAction::Append, value_parser = name_of_subject)]
     pub group: Vec<String>,
-    /// A service account that gets it; may be repeated [default: workload, in the namespace of the command]
+    /// A service account that gets it; may be repeated [default: workload, in the namespace of -n]
     #[arg(long, value_name = "NS:NAME", action = ArgAction::Append, value_parser = service_account)]
     pub service_account: Vec<ServiceAccount>,
 }

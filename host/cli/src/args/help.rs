@@ -20,6 +20,10 @@ Examples:
   workload doctor                       what stands in the way
   workload start --help                 one command in detail
 
+JSON:
+  With -o json there is one document, also on a fault: {\"id\",\"error\"} for a
+  workload, and {\"error\"} for the whole command.
+
 Exit codes:
   0 ok, 1 other, 2 usage or configuration, 3 not found, 4 unauthorized,
   5 forbidden, 6 unavailable, 7 timeout, 8 rollout failed, 9 invalid id,
@@ -59,8 +63,9 @@ It ends with 0 when the state is known, missing included.
 With --watch there is one line for each change: a row, or with -o json an
 object. Ctrl-C ends it with 130; with --timeout it ends by itself and as it
 would have without --watch. A reader that goes away ends it, too.
-With -o manager what is missing or unknown is no entry but {\"error\"}, and the
-command ends with its code.";
+With -o manager what is missing or unknown is no entry, and the command ends
+with its code: of one id the document is {\"error\"}, of several it is the list
+of the other entries.";
 
 const EXPLAIN: &str = "\
 Examples:
@@ -81,21 +86,30 @@ Examples:
 
 A file holds one JSON object, or a list of them, each with `name` (or `id`),
 perhaps `container_id`, and the provider's own fields, whose schema
-`workload provider inspect FILE` shows.";
+`workload provider inspect FILE` shows.
+
+What is made begins to run at once: `workload start` then only waits for it.
+With --replicas 0 nothing runs before that.";
 
 const START: &str = "\
 Examples:
   workload start web                    wait until it runs, for 5 minutes
   workload start web api --timeout 90s  two at once, for less
   workload start web --settle 10s       until it has run for 10 seconds
-  workload start web --plan             print what would be sent, write nothing";
+  workload start web --plan             print what would be sent, write nothing
+
+Where no replica is wanted, as after a stop, it asks for 1; any other count it
+leaves as it is.";
 
 const STOP: &str = "\
 Examples:
   workload stop web                     wait until nothing of it runs
   workload stop web api batch/nightly   several at once, in two namespaces
   workload stop web -o json | jq .elapsed_ms
-  workload stop web --plan              print what would be sent, write nothing";
+  workload stop web --plan              print what would be sent, write nothing
+
+It sets the count of replicas to 0, and nothing keeps what it was: the next
+start asks for 1.";
 
 const DELETE: &str = "\
 Examples:

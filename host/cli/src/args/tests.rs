@@ -129,6 +129,15 @@ fn a_role_for_all_has_its_account_in_one_namespace() {
 }
 
 #[test]
+fn the_timeout_has_one_sentence_on_its_default() {
+    let help = Cli::command().render_help().to_string();
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, after) = words.split_once("--timeout <TIME> ").unwrap();
+    let about = after.split(" -v,").next().unwrap_or_default();
+    assert_eq!(about.matches("[default").count(), 1, "{about}");
+}
+
+#[test]
 fn a_refused_variable_is_not_repeated_in_the_reason() {
     let error = parse(words("create web --image a --env =hunter2")).err().map(|error| error.to_string());
     assert!(error.is_some_and(|text| text.contains("is not of the form NAME=VALUE") && !text.contains("hunter2")));
