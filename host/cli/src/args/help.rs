@@ -71,11 +71,12 @@ const EXPLAIN: &str = "\
 Examples:
   workload explain web
   workload explain batch/nightly        in another namespace
-  workload explain web -o json | jq -r '.facts.advice // .message'
+  workload explain web -o json | jq -r '.advice // .message'
   workload explain web -o json | jq -r '.evidence[] | .name + \": \" + .value'
 
 It ends as `status` does. In JSON it is the object of `status` with `meaning`,
-the reason in words, and `evidence`: all facts in order, also those of one name.";
+the reason in words, `advice`, what can be done, and `evidence`: all facts in
+order, also those of one name.";
 
 const CREATE: &str = "\
 Examples:

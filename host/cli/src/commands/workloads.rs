@@ -13,6 +13,7 @@ use crate::args::{Create, Delete, Explain, Intent, List, Start, Status, Stop};
 use crate::connect::{self, PROVIDER};
 use crate::exit::Exit;
 use crate::ids;
+use crate::ownership::ownership;
 use crate::run::Heard;
 use crate::spec;
 
@@ -90,7 +91,7 @@ impl Session<'_> {
         let found: Vec<_> = heard.entries.into_iter().map(found).collect();
         let worst = match found.as_slice() {
             [(_, Ok(workload))] => {
-                self.console.explanation(workload);
+                self.console.explanation(workload, &ownership(&self.global));
                 Exit::of_status(workload)
             }
             // Not even a state: then it is the answer of `status`, which says why.

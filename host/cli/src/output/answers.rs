@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use workload_host::model::{Fault, Workload};
+use workload_host::model::{Fault, Ownership, Workload};
 
 use super::{Console, explain, json, manager, table, terminal};
 use crate::answer::{End, Entry, Found, Listing, found_exit};
@@ -86,8 +86,9 @@ impl Console {
     }
 
     /// The answer of `explain`.
-    pub fn explanation(&mut self, workload: &Workload) {
-        self.either(|look| explain::explanation(workload, look), &json::explanation(workload));
+    pub fn explanation(&mut self, workload: &Workload, as_owner: &Ownership) {
+        let document = json::explanation(workload, as_owner);
+        self.either(|look| explain::explanation(workload, as_owner, look), &document);
     }
 
     /// The answer of `list`, and its exit code.

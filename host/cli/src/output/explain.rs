@@ -3,7 +3,7 @@
 
 pub mod reasons;
 
-use workload_host::model::{Status, Workload};
+use workload_host::model::{Ownership, Status, Workload};
 
 use super::layout::GAP;
 use super::style::{self, BUSY, ERROR, HEAD};
@@ -47,21 +47,27 @@ struct Group {
     items: Vec<Item>,
 }
 
+/// What the provider says that would have to change, or what else can be done.
+pub fn advice(workload: &Workload, as_owner: &Ownership) -> Option<String> {
+    let said = workload.facts.iter().find(|(name, _)| name == ADVICE).map(|(_, value)| value.clone());
+    said.or_else(|| reasons::advice(workload, as_owner))
+}
+
 /// Why the workload is in its state.
-pub fn explanation(workload: &Workload, look: Look) -> String {
-    let mut text = answer(workload, look);
+pub fn explanation(workload: &Workload, as_owner: &Ownership, look: Look) -> String {
+    let mut text = answer(workload, as_owner, look);
     for group in groups(workload).iter().filter(|group| !group.items.is_empty()) {
         text.push('\n');
         group.put(&mut text, look);
     }
-    if workload.facts.is_empty() {
+    if workload.facts.is_empty() && is_known(workload) {
         text.push_str("\nthe provider gives no evidence\n");
     }
     text
 }
 
 /// The state in one line, and below what it means and what would help.
-fn answer(workload: &Workload, look: Look) -> String {
+fn answer(workload: &Workload, as_owner: &Ownership, look: Look) -> String {
     let id = plain(&workload.id);
     let word = look.paint.on(style::status(workload.status), workload.status.word());
     let mut text = format!("{}{GAP}{word}{GAP}{}\n", look.paint.on(HEAD, &id), plain(&workload.reason));
@@ -74,21 +80,23 @@ fn answer(workload: &Workload, look: Look) -> String {
     say("message", workload.message.as_deref().unwrap_or_default());
     say("meaning", reasons::meaning(workload.status, &workload.reason).unwrap_or_default());
     say("rule", &workload.rule);
-    if !workload.settled && !matches!(workload.status, Status::Unknown | Status::Missing) {
+    if !workload.settled && is_known(workload) {
         say("settled", "no, the engine is still moving to what was asked");
     }
     if workload.serving_old {
         say("serving", "an older revision answers, the newest does not");
     }
-    for (name, value) in &workload.facts {
-        match name.as_str() {
-            ADVICE => say("advice", value),
-            NOT_ALLOWED => say("not seen", &format!("not allowed to {value}")),
-            _ => {}
-        }
+    say("advice", &advice(workload, as_owner).unwrap_or_default());
+    for (_, value) in workload.facts.iter().filter(|(name, _)| name == NOT_ALLOWED) {
+        say("not seen", &format!("not allowed to {value}"));
     }
     put(&mut text, &items, "", look);
     text
+}
+
+/// There is one, and something is known of it.
+fn is_known(workload: &Workload) -> bool {
+    !matches!(workload.status, Status::Missing | Status::Unknown)
 }
 
 /// What is known, and of what.
@@ -126,16 +134,18 @@ fn state(workload: &Workload) -> Group {
     let mut say = |name: &str, value: Option<&str>| {
         items.extend(value.filter(|value| !value.is_empty()).map(|value| Item::new(name, value)));
     };
-    let counted = !matches!(workload.status, Status::Missing | Status::Unknown);
     let ready = format!("{} of {} available", workload.available, workload.desired);
-    say("kind", Some(&workload.kind));
-    say("ready", counted.then_some(&ready));
+    say("ready", is_known(workload).then_some(&ready));
     say("image", workload.image.as_deref());
     say("node", workload.node.as_deref());
     say("address", workload.address.as_deref());
     say("created", workload.created.as_deref());
     say("owner", workload.owner.as_deref());
     say("uid", workload.uid.as_deref());
+    // Of what nothing is known, it is what was asked for, and no state.
+    if !items.is_empty() && !workload.kind.is_empty() {
+        items.insert(0, Item::new("kind", &workload.kind));
+    }
     Group { head: "State".to_owned(), items }
 }
 

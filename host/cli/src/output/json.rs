@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use workload_host::Inspection;
-use workload_host::model::{Descriptor, Fault, Outcome, OutcomeWord, PlannedRequest, Workload};
+use workload_host::model::{Descriptor, Fault, Outcome, OutcomeWord, Ownership, PlannedRequest, Workload};
 
-use super::explain::reasons;
+use super::explain::{self, reasons};
 use crate::answer::{End, Entry, Found, Listing};
 
 /// A fault that is of no id.
@@ -195,6 +195,8 @@ pub struct Explanation<'a> {
     workload: &'a Workload,
     /// The reason in words; null for one that is not of the fixed list.
     meaning: Option<&'static str>,
+    /// What can be done; null where all is well.
+    advice: Option<String>,
     /// All facts in their order. In `facts`, of several with one name there is only the first.
     evidence: Vec<Fact<'a>>,
 }
@@ -206,9 +208,10 @@ struct Fact<'a> {
 }
 
 /// Why a workload is in its state, as a document.
-pub fn explanation(workload: &Workload) -> Explanation<'_> {
+pub fn explanation<'a>(workload: &'a Workload, as_owner: &Ownership) -> Explanation<'a> {
     let evidence = workload.facts.iter().map(|(name, value)| Fact { name, value }).collect();
-    Explanation { workload, meaning: reasons::meaning(workload.status, &workload.reason), evidence }
+    let meaning = reasons::meaning(workload.status, &workload.reason);
+    Explanation { workload, meaning, advice: explain::advice(workload, as_owner), evidence }
 }
 
 /// The answer of `provider list`.

@@ -8,6 +8,10 @@ fn look(width: Option<usize>) -> Look {
     Look { width, paint: Paint(false) }
 }
 
+fn explained(workload: &Workload, look: Look) -> String {
+    explanation(workload, &Ownership::new("example.org", "team-a"), look)
+}
+
 /// A workload whose new revision has an image that is not there.
 fn broken() -> Workload {
     let facts = [
@@ -82,12 +86,12 @@ Last events
   Normal Scheduled pod/web-2-b: Successfully assigned shop/web-2-b to node-1
   Warning Failed pod/web-2-b (3x): Failed to pull image "shop/web:nope": not found
 "#;
-    assert_eq!(explanation(&broken(), look(None)), expected);
+    assert_eq!(explained(&broken(), look(None)), expected);
 }
 
 #[test]
 fn a_terminal_of_48_columns() {
-    let text = explanation(&broken(), look(Some(48)));
+    let text = explained(&broken(), look(Some(48)));
     let part = r#"
 advice    name an image that its registry has,
           or let the registry have it
@@ -115,7 +119,7 @@ fn values_go_below_long_names() {
     let facts = [("pod a-pod-with-a-long-name-7d448775cb-j2gmc", "Pending on a node with a name")];
     let found =
         Workload { facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(), ..workload("a/b") };
-    let text = explanation(&found, look(Some(50)));
+    let text = explained(&found, look(Some(50)));
     let part = "
 Pods
   a-pod-with-a-long-name-7d448775cb-j2gmc
@@ -136,7 +140,7 @@ fn kinds_that_nobody_knows_have_groups_of_their_own() {
     ];
     let found =
         Workload { facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(), ..workload("a/b") };
-    let text = explanation(&found, look(None));
+    let text = explained(&found, look(None));
     let part = "
 Facts
   health  good
@@ -154,34 +158,60 @@ Last events
     assert!(text.ends_with(part), "{text}");
 }
 
-#[test]
-fn no_evidence_is_said() {
-    let found = Workload {
-        status: Status::Missing,
-        reason: "not-found".to_owned(),
+/// One of which a provider says no more than this.
+fn bare(status: Status, reason: &str) -> Workload {
+    Workload {
+        status,
+        reason: reason.to_owned(),
         message: None,
         facts: Vec::new(),
         rule: String::new(),
-        kind: String::new(),
         image: None,
         created: None,
         owner: None,
         uid: None,
         ..workload("a/b")
-    };
+    }
+}
+
+#[test]
+fn no_evidence_is_said() {
     let expected = "\
-a/b  missing  not-found
-meaning  there is no such workload
+a/b  running  available
+meaning  every replica that is wanted serves
+
+State
+  kind   Deployment
+  ready  1 of 1 available
 
 the provider gives no evidence
 ";
-    assert_eq!(explanation(&found, look(None)), expected);
+    assert_eq!(explained(&bare(Status::Running, "available"), look(None)), expected);
+}
+
+#[test]
+fn of_what_nothing_is_known_there_is_no_state() {
+    let expected = "\
+a/b  unknown  unreachable
+meaning  the engine gave no answer, so nothing is known
+advice   `workload doctor` says what stands in the way
+";
+    assert_eq!(explained(&bare(Status::Unknown, "unreachable"), look(None)), expected);
+}
+
+#[rstest]
+#[case::of_the_provider(&[("advice", "wait"), ("not-allowed", "list pods")], "advice    wait\nnot seen  not allowed to list pods\n")]
+#[case::our_own(&[("not-allowed", "list pods")], "advice    wait: `workload stop a/b` ends when nothing of it is left\nnot seen  ")]
+fn the_provider_knows_better(#[case] facts: &[(&str, &str)], #[case] said: &str) {
+    let facts = facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let text = explained(&Workload { facts, ..bare(Status::Offline, "stopping") }, look(None));
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]
 fn what_a_provider_says_obeys_nobody() {
     let facts = vec![("pod \u{1b}[5m".to_owned(), "a\u{202e}b".to_owned())];
-    let text = explanation(&Workload { facts, reason: "x\u{1b}y".to_owned(), ..workload("a/b") }, look(None));
+    let text = explained(&Workload { facts, reason: "x\u{1b}y".to_owned(), ..workload("a/b") }, look(None));
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text:?}");
     assert!(text.contains(r"\u{1b}[5m  a\u{202e}b"), "{text}");
 }
@@ -194,9 +224,9 @@ fn what_a_provider_says_obeys_nobody() {
 #[case(80)]
 #[case(200)]
 fn it_fits_every_terminal(#[case] columns: usize) {
-    let text = explanation(&broken(), look(Some(columns)));
+    let text = explained(&broken(), look(Some(columns)));
     let words = |text: &str| text.split_whitespace().collect::<String>();
-    assert_eq!(words(&text), words(&explanation(&broken(), look(None))), "nothing is left out");
+    assert_eq!(words(&text), words(&explained(&broken(), look(None))), "nothing is left out");
     // Narrower than a name and its indent, there is nothing left to be done.
     for line in text.lines().filter(|_| columns >= 40) {
         assert!(width::columns(line) <= columns, "{columns}: {line}");
@@ -205,7 +235,7 @@ fn it_fits_every_terminal(#[case] columns: usize) {
 
 #[test]
 fn colour_says_no_more_than_the_words() {
-    let painted = explanation(&broken(), Look { width: Some(80), paint: Paint(true) });
+    let painted = explained(&broken(), Look { width: Some(80), paint: Paint(true) });
     assert!(
         painted.contains("\u{1b}[33mcreating\u{1b}[0m") && painted.contains("\u{1b}[33mWarning\u{1b}[0m"),
         "{painted:?}"
@@ -214,5 +244,5 @@ fn colour_says_no_more_than_the_words() {
     for part in painted.split('\u{1b}') {
         bare.push_str(part.strip_prefix('[').and_then(|part| part.split_once('m')).map_or(part, |(_, rest)| rest));
     }
-    assert_eq!(bare, explanation(&broken(), look(Some(80))));
+    assert_eq!(bare, explained(&broken(), look(Some(80))));
 }

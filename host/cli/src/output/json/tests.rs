@@ -1,6 +1,6 @@
 use rstest::rstest;
 use serde_json::json;
-use workload_host::model::{FaultKind, Method, OutcomeWord};
+use workload_host::model::{FaultKind, Method, OutcomeWord, Status};
 
 use super::*;
 use crate::testing::{self, outcome, workload};
@@ -127,15 +127,26 @@ fn an_explanation_is_a_status_and_more() {
     let found = Workload { facts, ..workload("default/web") };
     let mut expected = value(&found);
     expected["meaning"] = json!("every replica that is wanted serves");
+    expected["advice"] = Value::Null;
     expected["evidence"] = json!(pairs.map(|(name, value)| json!({"name": name, "value": value})));
-    assert_eq!(value(&explanation(&found)), expected);
+    assert_eq!(value(&explanation(&found, &Ownership::new("example.org", "team-a"))), expected);
     assert_eq!(expected["facts"], json!({"updated": "1", "not-allowed": "list pods"}));
+}
+
+#[rstest]
+#[case::of_the_provider(&[("advice", "wait")], "wait")]
+#[case::our_own(&[], "`workload doctor` says what stands in the way")]
+fn an_explanation_advises(#[case] facts: &[(&str, &str)], #[case] advice: &str) {
+    let facts = facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let (status, reason) = (Status::Unknown, "unreachable".to_owned());
+    let found = Workload { status, reason, facts, ..workload("default/web") };
+    assert_eq!(value(&explanation(&found, &Ownership::new("example.org", "team-a")))["advice"], advice);
 }
 
 #[test]
 fn a_reason_that_nobody_knows_has_no_meaning() {
     let found = Workload { reason: "tired".to_owned(), ..workload("default/web") };
-    assert_eq!(value(&explanation(&found))["meaning"], Value::Null);
+    assert_eq!(value(&explanation(&found, &Ownership::new("example.org", "team-a")))["meaning"], Value::Null);
 }
 
 #[test]
