@@ -32,6 +32,10 @@ const WATCHED: &[Column] = &[
     Column { head: "IMAGE", yields: Yields::Image(12) },
 ];
 
+/// What its columns are at least as wide as: of words the longest, of the rest what is usual. Rows that come later are then
+/// aligned with those that stand already.
+const WATCHED_LEAST: &[usize] = &[9, 24, 8, 18, 5, 16];
+
 const PROVIDERS: &[Column] = &[
     Column { head: "NAME", yields: Yields::Line(12) },
     Column { head: "VERSION", yields: Yields::End(8) },
@@ -60,7 +64,7 @@ pub fn statuses<'a>(workloads: impl Iterator<Item = &'a Workload>, look: Look) -
 
 /// The table of a watch, with messages or without.
 pub fn watched(messages: bool) -> Growing {
-    Growing::new(WATCHED, messages.then_some(MESSAGE))
+    Growing::new(WATCHED, WATCHED_LEAST, messages.then_some(MESSAGE))
 }
 
 /// A row of it.

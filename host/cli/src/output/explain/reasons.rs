@@ -118,14 +118,14 @@ fn not_owned(as_owner: &Ownership) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::output) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
     use crate::testing::workload;
 
     /// The fixed words, as they are promised.
-    const ALL: [(Status, &[&str]); 6] = [
+    pub(in crate::output) const ALL: [(Status, &[&str]); 6] = [
         (Status::Running, &["available", "partial", "paused"]),
         (Status::Offline, &["stopped", "stopped-unverified", "completed", "stopping", "deleting"]),
         (

@@ -5,6 +5,7 @@ use serde_json::json;
 use workload_host::model::{Fault, FaultKind, Method, OutcomeWord};
 
 use super::*;
+use crate::output::explain::reasons::tests::ALL;
 use crate::testing::{self, outcome, workload};
 
 const PIPE: Look = Look { width: None, paint: Paint(false) };
@@ -183,8 +184,8 @@ fn a_watch_adds_rows_with_their_time() {
     let mut table = watched(true);
     let row = |workload: &Workload, time: &str| watched_row(workload, true, time.to_owned());
     let expected = "\
-TIME       ID           STATUS   REASON     READY  IMAGE       MESSAGE
-03:04:05Z  default/web  running  available  1/1    nginx:1.29  -
+TIME       ID                        STATUS    REASON              READY  IMAGE             MESSAGE
+03:04:05Z  default/web               running   available           1/1    nginx:1.29        -
 ";
     assert_eq!(table.add(vec![row(&workload("default/web"), "03:04:05Z")], PIPE), expected);
     let missing = Workload {
@@ -194,8 +195,26 @@ TIME       ID           STATUS   REASON     READY  IMAGE       MESSAGE
         message: Some("there is no such Deployment".to_owned()),
         ..workload("default/web")
     };
-    let expected = "03:05:00Z  default/web  missing  not-found  -      -           there is no such Deployment\n";
+    let expected = "\
+03:05:00Z  default/web               missing   not-found           -      -                 there is no such Deployment
+";
     assert_eq!(table.add(vec![row(&missing, "03:05:00Z")], PIPE), expected);
+}
+
+/// Whatever state comes, its words fit into the columns that the first row made.
+#[test]
+fn no_word_moves_the_columns_of_a_watch() {
+    let mut table = watched(false);
+    let first = table.add(vec![watched_row(&workload("default/web"), false, "03:04:05Z".to_owned())], PIPE);
+    let image = first.find("IMAGE");
+    for (status, reasons) in ALL {
+        for reason in reasons {
+            let found = Workload { status, reason: (*reason).to_owned(), ..workload("shop/another-one-of-ours") };
+            let row = table.add(vec![watched_row(&found, false, "03:04:05Z".to_owned())], PIPE);
+            assert_eq!(row.find("nginx"), image, "{row}");
+            assert_eq!(row.find(status.word()), first.lines().next().and_then(|head| head.find("STATUS")), "{row}");
+        }
+    }
 }
 
 #[test]
