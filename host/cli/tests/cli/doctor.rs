@@ -162,6 +162,25 @@ fn a_role_needs_neither_server_nor_kubeconfig(
     assert_eq!(*subject, expected, "{list}");
 }
 
+#[rstest]
+#[case::nowhere(
+    "nowhere",
+    "rbac",
+    "warning: no file that KUBECONFIG names is there (nowhere); the namespace is default\n"
+)]
+#[case::several("nowhere:neither", "rbac -A", "warning: no file that KUBECONFIG names is there (nowhere:neither)")]
+#[case::one_of_several("nowhere:.kube/config", "rbac", "")]
+#[case::not_needed("nowhere", "rbac -n apps", "")]
+#[case::empty("", "rbac", "")]
+fn a_variable_that_leads_nowhere_is_said(#[case] list: &str, #[case] line: &str, #[case] said: &str) {
+    let home = Home::new().with_unreachable_server();
+    let output = home.command(line.split_whitespace()).env("KUBECONFIG", list).output().unwrap();
+    let answer = Answer::of(output);
+    assert_eq!(answer.code, Some(0), "{answer:?}");
+    assert!(answer.stderr.starts_with(said) && answer.stderr.is_empty() == said.is_empty(), "{answer:?}");
+    assert!(answer.stdout.starts_with("# All that is needed in "), "{answer:?}");
+}
+
 #[test]
 fn a_role_is_for_the_namespace_of_the_kubeconfig_and_nobody_is_asked() {
     let (home, asked) = without(Home::new(), "", "");
