@@ -12,6 +12,7 @@ use workload_host::{Error, Manager, Places, Provider, Settings, Source};
 use workload_policy::Grants;
 
 use crate::args::Global;
+use crate::requests::Told;
 use crate::{ids, ownership};
 
 /// The built-in provider: the finished component that the build script found.
@@ -96,7 +97,7 @@ pub async fn manager(
 ) -> Result<Manager, Fault> {
     let upstream = connection.upstream(TransportLimits::default()).map_err(|error| configuration(&error))?;
     let provider = Provider {
-        upstream: Arc::new(upstream),
+        upstream: Arc::new(Told::new(upstream)),
         given: GIVEN.map(str::to_owned).to_vec(),
         places: places.map_or(Places::All, Places::Only),
         ownership: ownership::ownership(global),

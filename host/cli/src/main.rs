@@ -10,6 +10,7 @@ mod ids;
 mod interrupt;
 mod output;
 mod ownership;
+mod requests;
 mod run;
 mod spec;
 #[cfg(test)]

@@ -181,6 +181,17 @@ fn a_fault_says_whose_it_is(#[case] line: &str) {
     }
 }
 
+#[rstest]
+#[case::a_list("list", "GET /apis/apps/v1/namespaces/shop/deployments?")]
+#[case::a_status("status web", "GET /apis/apps/v1/namespaces/shop/deployments/web")]
+fn what_was_asked_is_told_to_whoever_wants_to_know(#[case] line: &str, #[case] asked: &str) {
+    let home = Home::new().with_unreachable_server();
+    let answer = home.run(&format!("{line} -v --timeout 10s"));
+    let told = answer.stderr.lines().find(|line| line.contains(asked)).unwrap_or_else(|| panic!("{answer:?}"));
+    assert!(told.contains(": the connection was refused (") && !told.contains("127.0.0.1"), "{told}");
+    assert!(!home.run(&format!("{line} --timeout 10s")).stderr.contains("GET "), "nobody asked");
+}
+
 /// As of a variable of a shell that is not set.
 #[rstest]
 #[case::one(&["explain", ""], "error: \"\" is no id of a workload: it is NAME or NAMESPACE/NAME, such as web or shop/web\n")]
