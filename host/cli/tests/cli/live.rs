@@ -19,6 +19,7 @@ fn never_ready() -> SocketAddr {
         let path = path.strip_prefix(PLACE).unwrap_or(path);
         match (method, path.strip_prefix("/deployments/")) {
             ("GET", Some(name)) => Some((200, deployment(name, "busybox:1", 1, 0))),
+            ("GET", None) if path == "/deployments" => Some((200, list("Deployment", &[]))),
             ("GET", None) if path == "/replicasets" => Some((200, list("ReplicaSet", &[]))),
             ("GET", None) if path.ends_with("/pods") => Some((200, list("Pod", &[]))),
             _ => None,

@@ -56,6 +56,7 @@ fn a_plan_without_a_write_says_so(#[case] line: &str, #[case] expected: &str) {
         let full = deployment("full", "busybox:1", 1, 1);
         match (method, path.rsplit('/').next()) {
             ("GET", Some("full")) => Some((200, full)),
+            ("GET", Some("deployments")) => Some((200, list("Deployment", &[full]))),
             ("GET", Some("replicasets")) => Some((200, list("ReplicaSet", &[replica_set(&full)]))),
             ("GET", Some("pods")) => Some((200, list("Pod", &[]))),
             _ => Some(refusal(404, "NotFound", "deployments", "gone")),

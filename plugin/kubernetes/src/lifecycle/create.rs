@@ -20,6 +20,12 @@ const RETRY_MS: u64 = 500;
 pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
     let new = plan(&spec, cx.ownership(), cx.seed())?;
     let action = Action::create(&new.target.namespace);
+    // Who asks what would be done is told that nothing would, where that can be known.
+    if cx.plan()
+        && let Some(owned) = whose(&cx, &new).await
+    {
+        return Err(exists(&new, Some(&owned)));
+    }
     let mut uncertain = false;
     let mut tries = 0;
     loop {

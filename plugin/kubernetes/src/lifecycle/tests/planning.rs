@@ -1,10 +1,10 @@
 //! A plan: what would be written first, and where nothing would be, an end at once.
 
 use rstest::rstest;
-use workload_guest::testing::{Options, run, text};
-use workload_guest::{FaultKind, OutcomeWord};
+use workload_guest::testing::{Options, Reply, run, text};
+use workload_guest::{FaultKind, OutcomeWord, Spec};
 
-use super::world::{Workload, World};
+use super::world::{Workload, World, missing, refused};
 use super::*;
 
 fn planned() -> Options {
@@ -59,4 +59,31 @@ fn a_server_that_is_away_is_not_waited_for() {
         assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Unavailable);
         assert!(run.now <= 2_000, "{} ms", run.now);
     }
+}
+
+fn create() -> Call {
+    Call::Create(vec![Spec { id: WEB.to_owned(), document: r#"{"image":"nginx:1"}"#.to_owned(), id_label: None }])
+}
+
+#[test]
+fn what_is_there_already_would_not_be_made() {
+    let mut world = World::with(Workload::at(1));
+    let run = run::<Kubernetes>(create(), planned(), |asked| world.answer(asked));
+    let fault = run.fault(WEB).unwrap();
+    assert_eq!(fault.kind, FaultKind::Conflict);
+    assert!(fault.detail.contains(&("reason".to_owned(), "already-exists".to_owned())), "{:?}", fault.detail);
+    assert_eq!(words(&run), ["GET web"]);
+}
+
+#[rstest]
+#[case::free(missing("web"))]
+#[case::nobody_may_look(refused(403, "Forbidden", "web"))]
+#[case::nobody_knows(text(503, ""))]
+fn what_is_not_known_to_be_there_would_be_made(#[case] looked: Reply) {
+    let run = run::<Kubernetes>(create(), planned(), |asked| match word(asked).as_deref() {
+        Some("GET web") => looked.clone(),
+        _ => World::empty().answer(asked),
+    });
+    assert_eq!(run.outcome(WEB).unwrap().word, OutcomeWord::Created);
+    assert_eq!(words(&run), ["GET web", "POST"]);
 }
