@@ -181,14 +181,13 @@ impl Drive {
             }
         }
         let mut told = 0;
-        let trouble = self.effects.trouble();
         for mut workload in turn.emitted {
-            cause::of_workload(&mut workload, trouble.as_deref());
+            cause::of_workload(&mut workload, |id| self.effects.trouble(id));
             self.told(fate::size(&workload), &mut told)?;
             self.outbox.push(Event::Emitted(workload));
         }
         for (place, mut fault) in turn.incomplete {
-            cause::of_fault(&mut fault, trouble.as_deref());
+            cause::of_fault(&mut fault, || self.effects.trouble(&place));
             self.told(place.len() + fate::fault_size(&fault), &mut told)?;
             self.outbox.push(Event::Incomplete { place, fault });
         }
@@ -210,7 +209,7 @@ impl Drive {
             self.effects.abandon(&turn.settled.iter().map(|(id, _)| id.as_str()).collect(), false);
         }
         for (id, mut result) in turn.settled {
-            cause::of_result(&mut result, trouble.as_deref());
+            cause::of_result(&mut result, &id, |id| self.effects.trouble(id));
             if self.ids.settle(&id)? {
                 self.outbox.settled(id, result, self.began.elapsed());
             }

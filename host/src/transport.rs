@@ -11,7 +11,7 @@
 //! What leaves: the request line, and `host`, `accept`, `authorization`, `content-type` and `content-length` of a body,
 //! `user-agent`, `accept-encoding: identity`. Nothing of a provider can become a header. What comes back: a status, a
 //! few parsed headers, and a body that does not hold the credential. Failures are classes without a text; what is
-//! logged names the class, never a host, path, header or token.
+//! logged here names the class, never a host, path, header or token.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

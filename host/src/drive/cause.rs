@@ -9,34 +9,39 @@ const TRANSPORT: &str = "transport";
 /// Reasons of a status that is not known because no answer came, or none that could be read.
 const UNANSWERED: [&str; 2] = ["unreachable", "malformed"];
 
-/// Adds it to a result that is about an engine without an answer.
-pub(super) fn of_result(result: &mut Result<Outcome, Fault>, trouble: Option<&str>) {
+/// Adds it to a result that is about an engine without an answer. `trouble` knows it by the workload's id.
+pub(super) fn of_result(result: &mut Result<Outcome, Fault>, id: &str, trouble: impl Fn(&str) -> Option<String>) {
     match result {
-        Ok(outcome) => outcome.workload.iter_mut().for_each(|workload| of_workload(workload, trouble)),
-        Err(fault) => of_fault(fault, trouble),
+        Ok(outcome) => outcome.workload.iter_mut().for_each(|workload| of_workload(workload, &trouble)),
+        Err(fault) => of_fault(fault, || trouble(id)),
     }
 }
 
 /// Adds it to a workload of which nothing is known for that reason.
-pub(super) fn of_workload(workload: &mut Workload, trouble: Option<&str>) {
-    let unanswered = workload.status == Status::Unknown && UNANSWERED.contains(&workload.reason.as_str());
-    let Some(words) = trouble.filter(|_| unanswered) else { return };
+pub(super) fn of_workload(workload: &mut Workload, trouble: impl Fn(&str) -> Option<String>) {
+    if workload.status != Status::Unknown || !UNANSWERED.contains(&workload.reason.as_str()) {
+        return;
+    }
+    let Some(words) = trouble(&workload.id) else { return };
     let message = workload.message.take().filter(|message| !message.is_empty());
-    workload.message = Some(message.map_or_else(|| words.to_owned(), |message| format!("{message}: {words}")));
-    workload.facts.push((TRANSPORT.to_owned(), words.to_owned()));
+    workload.message = Some(message.map_or_else(|| words.clone(), |message| format!("{message}: {words}")));
+    workload.facts.push((TRANSPORT.to_owned(), words));
 }
 
 /// Adds it to a fault for that reason. Where there is a code there was an answer.
-pub(super) fn of_fault(fault: &mut Fault, trouble: Option<&str>) {
+pub(super) fn of_fault(fault: &mut Fault, trouble: impl FnOnce() -> Option<String>) {
     let detail = |name: &str| fault.detail.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let unanswered = match (detail("code"), detail("reason")) {
         (Some(_), _) => false,
         (None, Some(reason)) => UNANSWERED.contains(&reason),
         (None, None) => fault.kind == FaultKind::Unavailable,
     };
-    let Some(words) = trouble.filter(|_| unanswered) else { return };
+    if !unanswered {
+        return;
+    }
+    let Some(words) = trouble() else { return };
     fault.message = format!("{}: {words}", fault.message);
-    fault.detail.push((TRANSPORT.to_owned(), words.to_owned()));
+    fault.detail.push((TRANSPORT.to_owned(), words));
 }
 
 #[cfg(test)]
@@ -55,8 +60,8 @@ mod tests {
     #[case::another_kind(Fault::new(FaultKind::Forbidden, "no"), false)]
     fn faults(#[case] fault: Fault, #[case] told: bool) {
         let (mut with, mut without) = (fault.clone(), fault.clone());
-        of_fault(&mut with, Some(REFUSED));
-        of_fault(&mut without, None);
+        of_fault(&mut with, || Some(REFUSED.to_owned()));
+        of_fault(&mut without, || None);
         assert_eq!(without, fault);
         let message = format!("{}: {REFUSED}", fault.message);
         let expected = if told { Fault { message, ..fault.with(TRANSPORT, REFUSED) } } else { fault };
@@ -106,7 +111,7 @@ mod tests {
         #[case] told: bool,
     ) {
         let mut found = workload(status, reason, said);
-        of_workload(&mut found, Some(REFUSED));
+        of_workload(&mut found, |id| (id == "a/b").then(|| REFUSED.to_owned()));
         assert_eq!(found.message.as_deref(), expected);
         assert_eq!(!found.facts.is_empty(), told, "{:?}", found.facts);
     }

@@ -55,7 +55,11 @@ pub(super) struct Effects {
     answers: VecDeque<(u32, Part)>,
     /// Readers whose last part the step under way takes.
     taken: Vec<(u32, Box<Reader>)>,
+    troubles: Troubles,
 }
+
+/// Why there was no answer to the last request for a workload, or for none of them alone.
+type Troubles = Arc<Mutex<HashMap<Option<String>, String>>>;
 
 /// Places under way, and who waits for one.
 struct Lane {
@@ -149,6 +153,7 @@ impl Effects {
             running: FuturesUnordered::new(),
             answers: VecDeque::new(),
             taken: Vec::new(),
+            troubles: Troubles::default(),
         }
     }
 
@@ -157,9 +162,10 @@ impl Effects {
         self.open.is_empty()
     }
 
-    /// Why the engine gave no answer, if it gave none.
-    pub(super) fn trouble(&self) -> Option<String> {
-        self.upstream.trouble()
+    /// Why the engine gave no answer to what was last asked for this workload, or for several; none if it gave one.
+    pub(super) fn trouble(&self, workload: &str) -> Option<String> {
+        let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        troubles.get(&Some(workload.to_owned())).or_else(|| troubles.get(&None)).cloned()
     }
 
     pub(super) fn has_answers(&self) -> bool {
@@ -311,7 +317,8 @@ impl Effects {
                 Place::Stream => self.streams.free -= 1,
                 Place::Request | Place::None => self.requests.free -= 1,
             }
-            let answered = exchange.run(Arc::clone(&self.upstream), self.limits.clone());
+            let (upstream, troubles) = (Arc::clone(&self.upstream), Arc::clone(&self.troubles));
+            let answered = exchange.run(upstream, self.limits.clone(), troubles, open.workload.clone());
             let abort = self.start(answered.map(move |part| (id, part)).boxed());
             if let Some(open) = self.open.get_mut(&id) {
                 open.abort = Some(abort);
@@ -490,12 +497,26 @@ impl Open {
 }
 
 impl Exchange {
-    async fn run(mut self, upstream: Arc<dyn Upstream>, limits: Limits) -> Part {
+    async fn run(
+        mut self,
+        upstream: Arc<dyn Upstream>,
+        limits: Limits,
+        troubles: Troubles,
+        workload: Option<String>,
+    ) -> Part {
         if let Some(record) = &mut self.record {
             record.begun();
         }
         let streaming = self.outgoing.streaming;
         let answered = upstream.send(self.outgoing).await;
+        let trouble = answered.as_ref().err().and_then(|_| upstream.trouble());
+        {
+            let mut troubles = troubles.lock().unwrap_or_else(PoisonError::into_inner);
+            match trouble {
+                Some(words) => troubles.insert(workload, words),
+                None => troubles.remove(&workload),
+            };
+        }
         if let Some(record) = self.record {
             record.done(match &answered {
                 Ok(incoming) => WriteResult::Status(incoming.status),

@@ -29,6 +29,21 @@ impl Upstream for Silent {
     }
 }
 
+/// Cannot be reached by one of them.
+struct Half;
+
+impl Upstream for Half {
+    fn send(&self, request: Outgoing) -> BoxFuture<'static, Result<Incoming, Failure>> {
+        let reached = !request.target.ends_with("/a");
+        let silent = Silent(Arc::default());
+        async move { if reached { silent.send(request).await } else { Err(Failure::Unreachable) } }.boxed()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        Some("refused".to_owned())
+    }
+}
+
 #[derive(Default)]
 struct Records(Mutex<Vec<AuditEvent>>);
 
@@ -57,13 +72,17 @@ struct Given {
 
 impl Given {
     fn new(in_flight: usize) -> Given {
-        let (records, held) = (Arc::<Records>::default(), Arc::<()>::default());
+        let held = Arc::<()>::default();
+        Given::with(in_flight, Arc::new(Silent(held.clone())), held)
+    }
+
+    fn with(in_flight: usize, upstream: Arc<dyn Upstream>, held: Arc<()>) -> Given {
+        let records = Arc::<Records>::default();
         let all = ["*".to_owned()];
         let asked = ["deployments:get", "deployments:watch", "deployments/scale:patch"].map(str::to_owned);
         let grants = Grants::new(Engine::Kubernetes, &asked, &all, Places::only(["default"])).unwrap();
         let audit = Audit { sink: records.clone(), provider: "p".to_owned(), generation: 0, call: "start" };
         let limits = Limits { in_flight, ..Limits::default() };
-        let upstream = Arc::new(Silent(held.clone()));
         let effects = Effects::new(&limits, upstream, Arc::new(grants), audit, false, false, 2);
         let ids = Ids::new(["default/a", "default/b"].map(|id| (id.to_owned(), None)));
         Given { effects, ids, records, held }
@@ -196,4 +215,16 @@ fn bodies_that_are_not_sent_yet_have_a_limit_together() {
     given.ask(4, "default/a", true);
     let broken = given.try_ask(5, "default/b", true).unwrap_err();
     assert_eq!(broken, Broken::limit("the provider sends more than 64 MiB at once"));
+}
+
+/// Why one has no answer is not said of the other.
+#[test]
+fn why_there_was_no_answer_is_known_of_each() {
+    let mut given = Given::with(4, Arc::new(Half), Arc::default());
+    given.ask(1, "default/a", false);
+    given.ask(2, "default/b", false);
+    while given.effects.advance().now_or_never().is_some() {}
+    assert_eq!(given.answers(), [(1, Failure::Unreachable)]);
+    assert_eq!(given.effects.trouble("default/a").as_deref(), Some("refused"));
+    assert_eq!(given.effects.trouble("default/b"), None);
 }
