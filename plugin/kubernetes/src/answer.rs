@@ -272,10 +272,10 @@ impl Trouble {
     }
 
     /// Takes what may repeat one of these values out of the words. They are only asked for if there is a need.
-    pub fn withhold(&mut self, values: impl FnOnce() -> Vec<String>) {
+    pub fn withhold(&mut self, values: impl FnOnce() -> Option<Vec<String>>) {
         match &mut self.class {
             Class::Forbidden(Some(refusal)) | Class::Invalid(refusal) if refusal.is_foreign() => {
-                refusal.withhold(&values());
+                refusal.withhold(values().as_deref());
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ pub const TRIES: u32 = 3;
 const RETRY_MS: [u64; 2] = [300, 900];
 
 /// No try begins later than so long after the first: whoever looks is not kept waiting by a server that is silent.
-const TRIES_MS: u64 = 2_000;
+pub const TRIES_MS: u64 = 2_000;
 
 /// How long such a retry waits at most because the server said so.
 const RETRY_LIMIT_MS: u64 = 1_500;

@@ -51,9 +51,9 @@ impl Refusal {
     }
 
     /// Drops what may repeat one of these values.
-    pub(super) fn withhold(&mut self, values: &[String]) {
+    pub(super) fn withhold(&mut self, values: Option<&[String]>) {
         if let Some(text) = &mut self.text
-            && repeats(text, values)
+            && may_repeat(text, values)
         {
             WITHHELD.clone_into(text);
         }
@@ -77,10 +77,10 @@ impl fmt::Display for Refusal {
 /// What the server and its parts wrote about an object, as one line: what is not their own words is dropped if it may repeat
 /// one of these values. They are only asked for if there is a need.
 #[must_use]
-pub fn quoted(text: &str, values: impl FnOnce() -> Vec<String>) -> String {
+pub fn quoted(text: &str, values: impl FnOnce() -> Option<Vec<String>>) -> String {
     let text = text.trim_end().trim_end_matches('.');
-    match behind(&DENIALS, text).or_else(|| behind(&PRINTED, text)) {
-        Some((by, foreign)) if !foreign.is_empty() && repeats(foreign, &values()) => {
+    match behind(&[&DENIALS[..], &PRINTED[..]].concat(), text) {
+        Some((by, foreign)) if !foreign.is_empty() && may_repeat(foreign, values().as_deref()) => {
             format!("{}: {WITHHELD}", sentence(by))
         }
         _ => sentence(text),
@@ -89,9 +89,9 @@ pub fn quoted(text: &str, values: impl FnOnce() -> Vec<String>) -> String {
 
 /// The same of what nobody vouches for.
 #[must_use]
-pub fn printed(text: &str, values: impl FnOnce() -> Vec<String>) -> String {
+pub fn printed(text: &str, values: impl FnOnce() -> Option<Vec<String>>) -> String {
     let text = text.trim_end().trim_end_matches('.');
-    if !text.is_empty() && repeats(text, &values()) { WITHHELD.to_owned() } else { sentence(text) }
+    if !text.is_empty() && may_repeat(text, values().as_deref()) { WITHHELD.to_owned() } else { sentence(text) }
 }
 
 /// A text up to the first of these marks, and what is behind it.
@@ -100,6 +100,11 @@ fn behind<'t>(marks: &[&str], text: &'t str) -> Option<(&'t str, &'t str)> {
     let (at, length) = marks.iter().filter_map(|mark| Some((lower.find(mark)?, mark.len()))).min()?;
     let (by, behind) = text.split_at_checked(at + length)?;
     Some((by, behind.trim_start_matches([':', ' ']).trim_end()))
+}
+
+/// The same where nobody may know the values: then it may repeat one.
+fn may_repeat(text: &str, values: Option<&[String]>) -> bool {
+    values.is_none_or(|values| repeats(text, values))
 }
 
 /// The text may repeat one of these values, or a telling piece of one. It may be quoted, cut or folded, so pieces are
@@ -173,7 +178,7 @@ mod tests {
         let message = r#"admission webhook "w" denied the request: PASS is hunter2"#;
         let mut refusal = Refusal::of(message).unwrap();
         assert_eq!(refusal.to_string(), message);
-        refusal.withhold(&["hunter2".to_owned()]);
+        refusal.withhold(Some(&["hunter2".to_owned()]));
         let words = refusal.to_string();
         assert!(words.starts_with(r#"admission webhook "w" denied the request: what it says is not shown"#), "{words}");
         assert!(!words.contains("hunter2"));
@@ -182,7 +187,7 @@ mod tests {
     #[test]
     fn a_value_behind_the_end_of_what_is_shown_is_recognised_as_well() {
         let mut refusal = Refusal::of(&format!("denied the request: {} hunter2", "x ".repeat(400))).unwrap();
-        refusal.withhold(&["hunter2".to_owned()]);
+        refusal.withhold(Some(&["hunter2".to_owned()]));
         assert!(!refusal.to_string().contains('x'));
     }
 
@@ -200,12 +205,23 @@ mod tests {
         "Readiness probe failed: cannot reach web-1\n",
         "Readiness probe failed: what it says is not shown, because it may repeat the value of an environment variable"
     )]
+    #[case::a_denial_in_what_a_probe_said(
+        "Readiness probe failed: token web-1: upstream denied the request",
+        "Readiness probe failed: what it says is not shown, because it may repeat the value of an environment variable"
+    )]
     #[case::probe_by_http(
         "Liveness probe failed: HTTP probe failed with statuscode: 500",
         "Liveness probe failed: HTTP probe failed with statuscode: 500"
     )]
     fn what_is_written_about_an_object(#[case] text: &str, #[case] want: &str) {
-        assert_eq!(quoted(text, || vec!["web-1".to_owned()]), want);
+        assert_eq!(quoted(text, || Some(vec!["web-1".to_owned()])), want);
+    }
+
+    #[test]
+    fn what_nobody_can_compare_is_not_shown() {
+        assert_eq!(printed("panic", || None), WITHHELD);
+        assert_eq!(quoted("probe failed: panic", || None), format!("probe failed: {WITHHELD}"));
+        assert_eq!(quoted("exceeded quota: q", || None), "exceeded quota: q");
     }
 
     #[rstest]
@@ -213,7 +229,7 @@ mod tests {
     #[case::value("no password hunter2", WITHHELD)]
     #[case::none("", "")]
     fn what_a_container_printed(#[case] text: &str, #[case] want: &str) {
-        assert_eq!(printed(text, || vec!["hunter2".to_owned()]), want);
+        assert_eq!(printed(text, || Some(vec!["hunter2".to_owned()])), want);
     }
 
     #[rstest]

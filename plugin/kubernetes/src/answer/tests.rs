@@ -132,7 +132,7 @@ fn what_a_policy_says_is_told_unless_it_repeats_a_value() {
     let mut trouble = classify(&Action::create("n"), Ok(response(422, body.to_string()))).unwrap_err();
     assert_eq!(trouble.fault().kind, FaultKind::InvalidSpec);
     assert!(trouble.fault().message.ends_with(said), "{}", trouble.fault().message);
-    trouble.withhold(|| vec!["hunter2".to_owned()]);
+    trouble.withhold(|| Some(vec!["hunter2".to_owned()]));
     assert!(!trouble.fault().message.contains("hunter2"));
     assert!(trouble.fault().message.contains("'p' with binding 'b' denied request"));
 }

@@ -178,32 +178,39 @@ impl<'a> PodTemplate<'a> {
         self.spec.and_then(|raw| serde_json::from_str(raw.get()).ok())
     }
 
-    /// The values of all environment variables: what no message may repeat.
+    /// The values of all environment variables: what no message may repeat. None: nobody can tell.
     #[must_use]
-    pub fn variables(&self) -> Vec<String> {
-        let details = self.details();
-        let containers = details.containers.iter().chain(&details.init_containers).flatten();
-        let variables = containers.flat_map(|container| &container.env).flatten();
-        variables.filter_map(|variable| variable.value.as_deref().map(str::to_owned)).collect()
+    pub fn variables(&self) -> Option<Vec<String>> {
+        let Some(spec) = self.spec else { return Some(Vec::new()) };
+        let containers: Containers<'_> = serde_json::from_str(spec.get()).ok()?;
+        let all = containers.containers.iter().chain(&containers.init_containers).flatten();
+        let variables = all.flat_map(|container| &container.env).flatten();
+        Some(variables.filter_map(|variable| variable.value.as_deref().map(str::to_owned)).collect())
     }
 
     /// How many seconds its Pods are given to end, if it says so.
     #[must_use]
     pub fn grace_seconds(&self) -> Option<u64> {
-        self.details().termination_grace_period_seconds
-    }
-
-    fn details(&self) -> Details<'a> {
-        self.spec.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+        let grace: Grace = serde_json::from_str(self.spec?.get()).ok()?;
+        // The server takes what is below zero for one.
+        grace.termination_grace_period_seconds.map(|seconds| u64::try_from(seconds).unwrap_or(1))
     }
 }
 
-/// What is looked at in a Pod's specification by those who do not decide a status.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, bound(deserialize = "'de: 'a"))]
-struct Details<'a> {
-    termination_grace_period_seconds: Option<u64>,
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Grace {
+    #[serde(default)]
+    termination_grace_period_seconds: Option<i64>,
+}
+
+/// What may hold an environment variable.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Containers<'a> {
+    #[serde(default)]
     containers: Option<Vec<Variables<'a>>>,
+    #[serde(default)]
     init_containers: Option<Vec<Variables<'a>>>,
 }
 

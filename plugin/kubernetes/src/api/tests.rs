@@ -126,3 +126,28 @@ fn strings_are_borrowed_where_they_can_be() {
     assert!(range.contains(&object.status.conditions[0].message.as_ptr()));
     assert!(range.contains(&object.metadata.labels.get("a").unwrap().as_ptr()));
 }
+
+#[rstest]
+#[case::none(r#"{"spec":{"containers":[{"name":"a"}]}}"#, Some(vec![]), None)]
+#[case::of_all(
+    r#"{"spec":{"containers":[{"env":[{"name":"A","value":"x"},{"name":"B","valueFrom":{}}]}],"initContainers":[{"env":[{"value":"y"}]}]}}"#,
+    Some(vec!["x", "y"]),
+    None
+)]
+#[case::nulls(r#"{"spec":{"containers":null,"initContainers":[{"env":null}]}}"#, Some(vec![]), None)]
+#[case::a_negative_grace(
+    r#"{"spec":{"terminationGracePeriodSeconds":-1,"containers":[{"env":[{"value":"x"}]}]}}"#, Some(vec!["x"]), Some(1)
+)]
+#[case::a_grace(r#"{"spec":{"terminationGracePeriodSeconds":5}}"#, Some(vec![]), Some(5))]
+#[case::no_template(r#"{}"#, Some(vec![]), None)]
+#[case::nobody_can_tell(r#"{"spec":{"containers":[{"env":"x"}]}}"#, None, None)]
+fn what_a_template_tells_besides(
+    #[case] json: &str,
+    #[case] variables: Option<Vec<&str>>,
+    #[case] grace_seconds: Option<u64>,
+) {
+    let template: PodTemplate<'_> = serde_json::from_str(json).unwrap();
+    let found = template.variables();
+    assert_eq!(found.as_ref().map(|all| all.iter().map(String::as_str).collect::<Vec<_>>()), variables);
+    assert_eq!(template.grace_seconds(), grace_seconds);
+}

@@ -33,7 +33,7 @@ impl Claims {
     }
 
     /// What more than one claims, or one that cannot be it, in all of these lists: the id and why it is in doubt.
-    pub fn disputes<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> BTreeMap<String, Fault> {
+    pub fn disputes<'a>(key: &str, all: impl Iterator<Item = &'a Self> + Clone) -> BTreeMap<String, Fault> {
         let mut claimants: BTreeMap<&str, BTreeSet<&Target>> = BTreeMap::new();
         for (value, targets) in all.clone().flat_map(|claims| &claims.others) {
             claimants.entry(value).or_default().extend(targets);
@@ -44,9 +44,9 @@ impl Claims {
             // Whoever carries the label of its own name is one of them.
             targets.extend(all.clone().flat_map(|claims| &claims.own).filter(|own| Some(*own) == id.as_ref()));
             let fault = match targets.first() {
-                Some(target) if targets.len() == 1 && is_id_of_another(value) => mistaken(target, value),
+                Some(target) if targets.len() == 1 && is_id_of_another(value) => mistaken(key, target, value),
                 Some(_) if targets.len() == 1 => continue,
-                _ => disputed(value, targets.iter().copied()),
+                _ => disputed(key, value, targets.iter().copied()),
             };
             disputes.insert(id.map_or_else(|| value.to_owned(), |target| target.id()), fault);
         }
@@ -64,13 +64,18 @@ impl Claims {
 }
 
 /// Two claim to be the same.
-pub(super) fn disputed<'a>(value: &str, targets: impl Iterator<Item = &'a Target>) -> Fault {
-    let ids: Vec<String> = targets.map(Target::id).collect();
+pub(super) fn disputed<'a>(key: &str, value: &str, targets: impl Iterator<Item = &'a Target> + Clone) -> Fault {
+    let ids: Vec<String> = targets.clone().map(Target::id).collect();
     let named = ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = ids.len().saturating_sub(NAMED);
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
-    let words =
-        format!("{} Deployments claim the id label {value}: {named}; correct the label of all but one", ids.len());
+    // Whose name says otherwise is the copy. Of several with an id of a Manager's nobody can tell.
+    let copy = is_id_of_another(value).then(|| targets.clone().find(|target| target.label_value() != value)).flatten();
+    let how = match copy {
+        Some(copy) => removal(copy, key),
+        None => "correct the label of all but one".to_owned(),
+    };
+    let words = format!("{} Deployments claim the id label {key}={value}: {named}; {how}", ids.len());
     fault(FaultKind::Conflict, words)
         .with("reason", "duplicate-id")
         .with("id-label", value)
@@ -78,12 +83,23 @@ pub(super) fn disputed<'a>(value: &str, targets: impl Iterator<Item = &'a Target
 }
 
 /// One claims to be what another name means.
-pub(super) fn mistaken(target: &Target, value: &str) -> Fault {
-    let words = format!("{} carries the id label of another workload, {value}; correct or remove it", target.id());
+pub(super) fn mistaken(key: &str, target: &Target, value: &str) -> Fault {
+    let how = removal(target, key);
+    let words = format!("{} carries the id label of another workload, {key}={value}; {how}", target.id());
     fault(FaultKind::Conflict, words)
         .with("reason", "duplicate-id")
         .with("id-label", value)
         .with("claimants", target.id())
+}
+
+/// How a copy is told apart again. What it selects by cannot be changed, and need not be.
+fn removal(copy: &Target, key: &str) -> String {
+    format!("remove that label: `kubectl label deployment -n {} {} {key}-`", copy.namespace, copy.name)
+}
+
+/// What has to change before one that claims this id with others is acted on.
+pub(super) fn advice(fault: &Fault) -> String {
+    format!("start, stop and delete are refused until only one claims its id: {}", fault.message)
 }
 
 /// What a person who looks at one is told of its label.
@@ -130,7 +146,7 @@ mod tests {
     #[case::numbers(&[("a/x", manager("105")), ("a/y", manager("106"))], &[])]
     #[case::one_number(&[("a/x", manager("105")), ("b/y", manager("105"))], &[("105", "a/x,b/y")])]
     fn what_is_in_doubt(#[case] of: &[(&str, Claim)], #[case] want: &[(&str, &str)]) {
-        let disputes = Claims::disputes(std::iter::once(&claims(of)));
+        let disputes = Claims::disputes("w/id", std::iter::once(&claims(of)));
         let found: Vec<(&str, &str)> = disputes
             .iter()
             .map(|(id, fault)| (&**id, &*fault.detail.iter().find(|(name, _)| name == "claimants").unwrap().1))
@@ -143,10 +159,10 @@ mod tests {
     fn many_claimants_are_counted() {
         let ids: Vec<String> = (0..9).map(|index| format!("a/w{index}")).collect();
         let of: Vec<(&str, Claim)> = ids.iter().map(|id| (&**id, manager("7"))).collect();
-        let disputes = Claims::disputes(std::iter::once(&claims(&of)));
+        let disputes = Claims::disputes("w/id", std::iter::once(&claims(&of)));
         assert_eq!(
             disputes["7"].message,
-            "9 Deployments claim the id label 7: a/w0, a/w1, a/w2, a/w3, a/w4 and 4 more; correct the label of all but one"
+            "9 Deployments claim the id label w/id=7: a/w0, a/w1, a/w2, a/w3, a/w4 and 4 more; correct the label of all but one"
         );
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
                 None => Trouble::malformed(&action, response.status),
             },
             Err(mut trouble) => {
-                trouble.withhold(|| new.variables.clone());
+                trouble.withhold(|| Some(new.variables.clone()));
                 trouble
             }
         };

@@ -13,7 +13,7 @@ use super::claims::Claims;
 use crate::answer::{Class, Trouble};
 use crate::id::{Target, is_namespace};
 use crate::ownership;
-use crate::read::{Group, Listing, PATIENT_MS, Reads, Tick, get, list, retry};
+use crate::read::{Group, Listing, PATIENT_MS, Reads, TRIES_MS, Tick, get, list, retry};
 use crate::request::{Resource, Which};
 use crate::status::{Own, missing};
 use found::workloads;
@@ -22,8 +22,9 @@ use found::workloads;
 /// well below 4 KiB.
 const EMITTED_AT_ONCE: usize = 1_000;
 
-/// Before a followed place is asked for again that we were refused: permissions do not change by the second.
-const REFUSED_MS: u64 = 30_000;
+/// Before a followed place is asked for again that we were refused: permissions do not change by the second. Whatever a
+/// server asks for, nobody who follows waits longer: what stands between may name any time.
+pub(super) const REFUSED_MS: u64 = 30_000;
 
 /// What a place is called that is all of them.
 const EVERYWHERE: &str = "all namespaces";
@@ -55,7 +56,7 @@ impl Claimed {
 
     /// Tells what is in doubt, unless that was told before.
     fn tell(&self, cx: &Cx) {
-        let disputes = Claims::disputes(self.by_place.borrow().values());
+        let disputes = Claims::disputes(&cx.ownership().id_key, self.by_place.borrow().values());
         let told = self.told.replace(disputes.clone());
         for (id, fault) in disputes.into_iter().filter(|(id, fault)| told.get(id) != Some(fault)) {
             cx.incomplete(id, fault);
@@ -88,6 +89,8 @@ impl<'a> Place<'a> {
             cx.incomplete(this.name.clone(), ended(cx, trouble));
         }
         let last = this.found(&listing).await;
+        // Lists are large, and the next one is read beside what is kept.
+        drop(listing);
         if emit(cx, last.values()).await.is_ok() && follow {
             this.follow(asked, last).await;
         }
@@ -108,7 +111,9 @@ impl<'a> Place<'a> {
             if self.follow && trouble.class == Class::Cancelled {
                 return None;
             }
-            let pause = failing.told(self, &trouble);
+            // All the tries of a look failed.
+            failing.failures = failing.failures.max(1);
+            let pause = failing.seen(self, &trouble);
             if !self.follow || self.cx.sleep(pause).await.is_err() {
                 return None;
             }
@@ -133,6 +138,7 @@ impl<'a> Place<'a> {
                 return;
             }
             let after = self.group.tick();
+            let begun_ms = cx.now();
             let listing = match self.group.listing(after).await {
                 Ok((tick, listing)) => {
                     asked = tick;
@@ -142,7 +148,11 @@ impl<'a> Place<'a> {
                 // It is tried again; until then what was said stands, and that it is not read is said as well.
                 Err(trouble) => {
                     asked = after;
-                    if cx.sleep(failing.told(self, &trouble)).await.is_err() {
+                    if cx.now().saturating_sub(begun_ms) >= TRIES_MS {
+                        failing.failures = failing.failures.max(1);
+                    }
+                    let pause = failing.seen(self, &trouble);
+                    if cx.sleep(pause).await.is_err() {
                         return;
                     }
                     continue;
@@ -177,14 +187,17 @@ struct Failing {
 }
 
 impl Failing {
-    /// Says why, unless that was said before, and for how long nobody needs to ask again.
-    fn told(&mut self, place: &Place<'_>, trouble: &Trouble) -> u64 {
+    /// Says why, unless that was said before or may be over with the next try, and for how long nobody needs to ask again.
+    fn seen(&mut self, place: &Place<'_>, trouble: &Trouble) -> u64 {
         let fault = ended(place.cx, trouble);
-        if self.told.as_ref() != Some(&fault) {
+        let lasts = self.failures > 0 || !trouble.is_passing();
+        // The words may count down a time.
+        let said = self.told.as_ref().is_some_and(|told| told.kind == fault.kind && reason(told) == reason(&fault));
+        if lasts && !said {
             place.cx.incomplete(place.name.clone(), fault.clone());
             self.told = Some(fault);
         }
-        let pause = if trouble.is_passing() { pause_ms(self.failures, trouble) } else { REFUSED_MS };
+        let pause = if trouble.is_passing() { pause_ms(self.failures, trouble).min(REFUSED_MS) } else { REFUSED_MS };
         self.failures = self.failures.saturating_add(1);
         pause
     }
@@ -193,6 +206,10 @@ impl Failing {
     fn ends(&mut self) -> bool {
         std::mem::take(self).told.is_some()
     }
+}
+
+fn reason(fault: &Fault) -> Option<&str> {
+    fault.detail.iter().find(|(name, _)| name == "reason").map(|(_, value)| value.as_str())
 }
 
 /// Emits workloads, over as many turns as it takes.

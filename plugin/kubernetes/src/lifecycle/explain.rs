@@ -8,9 +8,9 @@ use std::rc::Rc;
 use workload_guest::{Cx, Workload, join, join_all};
 
 use super::case::Case;
-use super::claims::remark;
+use super::claims::{self, remark};
 use super::status::remarked;
-use crate::answer::{Action, Trouble, quoted};
+use crate::answer::{Action, Trouble, printed, quoted};
 use crate::api::{Object, ReplicaSet, Report};
 use crate::read::{Listing, Look, list, retry};
 use crate::request::{Resource, Which};
@@ -38,7 +38,9 @@ pub(super) fn is_wanted(cx: &Cx) -> bool {
 /// The workload with its evidence, advice, what was reported, and what we must not see.
 pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Trouble> {
     let uid = look.about.uid.clone();
-    let look = case.beside(look, Resource::ReplicaSets).await?;
+    let dispute = case.dispute(&look);
+    let (look, dispute) = join(case.beside(look, Resource::ReplicaSets), dispute).await;
+    let look = look?;
     let sets = look.sight.with(case.own(), own_sets).unwrap_or_default();
     let cx = case.cx.clone();
     let namespace = case.target.namespace.clone();
@@ -55,11 +57,15 @@ pub(super) async fn explain(case: &mut Case, look: Look) -> Result<Workload, Tro
     let pods = look.sight.with(case.own(), own_pods).unwrap_or_default();
     told.extend(reports(&cx, &namespace, pods.into_iter()).await);
 
-    let mut workload = remarked(case.workload(&look), remark(&look.claim));
-    let advice = look.sight.with(case.own(), |observed| advice(observed, &look.verdict)).ok().flatten();
+    let remark = remark(&look.claim).or_else(|| dispute.as_ref().map(|_| "another one claims its id too".to_owned()));
+    let mut workload = remarked(case.workload(&look), remark);
+    let advice = match &dispute {
+        Some(dispute) => Some(claims::advice(dispute)),
+        None => look.sight.with(case.own(), |observed| advice(observed, &look.verdict)).ok().flatten(),
+    };
     let mut more: Vec<(String, String)> = advice.map(|advice| ("advice".to_owned(), advice)).into_iter().collect();
     more.extend(not_allowed(case, &look, &told).into_iter().map(|what| ("not-allowed".to_owned(), what)));
-    more.extend(told_facts(&told, &look.sight.variables()));
+    more.extend(told_facts(&told, look.sight.variables().as_deref()));
     // Of many Pods and containers some are enough.
     workload.facts.truncate(FACTS.saturating_sub(more.len()));
     workload.facts.extend(more);
@@ -107,7 +113,7 @@ fn not_allowed(case: &Case, look: &Look, told: &[Told]) -> Vec<String> {
 }
 
 /// What was reported, the oldest first; or why it is not known.
-fn told_facts(told: &[Told], variables: &[String]) -> Vec<(String, String)> {
+fn told_facts(told: &[Told], variables: Option<&[String]>) -> Vec<(String, String)> {
     let mut reports: Vec<(Option<u64>, String)> = Vec::new();
     let mut seen = BTreeSet::new();
     for listing in told.iter().flatten() {
@@ -133,7 +139,7 @@ fn told_facts(told: &[Told], variables: &[String]) -> Vec<(String, String)> {
 }
 
 /// One report, e.g. `Warning FailedScheduling pod/web-1-a (12x, last 40 s ago): message`.
-fn words(report: &Report<'_>, ago_ms: Option<u64>, variables: &[String]) -> String {
+fn words(report: &Report<'_>, ago_ms: Option<u64>, variables: Option<&[String]>) -> String {
     let about = &report.involved_object;
     let ago = ago_ms.map(|ms| format!("{} ago", span(ms.max(1_000))));
     let when = match (report.times(), ago) {
@@ -142,7 +148,10 @@ fn words(report: &Report<'_>, ago_ms: Option<u64>, variables: &[String]) -> Stri
         (times, None) => format!(" ({times}x)"),
         (times, Some(ago)) => format!(" ({times}x, last {ago})"),
     };
-    let message = quoted(&report.message, || variables.to_vec());
     let kind = about.kind.to_ascii_lowercase();
+    let variables = || variables.map(<[String]>::to_vec);
+    // What the runtime says of a container that it could not start may hold its command line.
+    let runtime = kind == "pod" && report.reason == "Failed";
+    let message = if runtime { printed(&report.message, variables) } else { quoted(&report.message, variables) };
     format!("{} {} {kind}/{}{when}: {message}", report.severity, report.reason, about.name)
 }

@@ -14,6 +14,8 @@ use crate::time::rfc3339;
 pub(super) async fn nudge(case: &mut Case, mut look: Look) -> Result<Result<(), Look>, Fault> {
     let action = Action::patch(&case.target);
     let key = nudged_key(case.cx.ownership());
+    // Of those that may have taken effect. The same time alone proves nothing: another one may have come first.
+    let mut uncertain = Vec::new();
     while look.gave_up && look.desired >= 1 {
         // Without the server's time nobody could have said that it was given up.
         let at = rfc3339(look.sight.server_ms.unwrap_or_default());
@@ -24,9 +26,10 @@ pub(super) async fn nudge(case: &mut Case, mut look: Look) -> Result<Result<(), 
                 return Ok(Ok(()));
             }
             Ok(Written::Missing) => return Err(super::start::gone(case)),
-            Ok(Written::Again { .. }) => {
+            Ok(Written::Again { uncertain: maybe }) => {
+                uncertain.extend(maybe.then_some(at));
                 look = case.ours_again(super::start::gone).await?;
-                if look.sight.annotation(&key).as_deref() == Some(&at) {
+                if look.sight.annotation(&key).is_some_and(|at| uncertain.contains(&at)) {
                     // It took effect after all.
                     case.nudged();
                     return Ok(Ok(()));

@@ -4,6 +4,7 @@ use workload_guest::{Cx, Fault, Outcome, OutcomeWord, Status, StopReason, Worklo
 
 use super::case::{Case, not_ours};
 use super::claims::remark;
+use super::discover::REFUSED_MS;
 use super::explain;
 use crate::answer::{Class, Trouble};
 use crate::ownership::Owned;
@@ -50,7 +51,7 @@ pub(super) async fn status(reads: &Reads, cx: Cx, id: &str, follow: bool) -> Res
         }
         // Whatever else wakes it, the server asked not to be asked before.
         if let Some(ms) = back_ms
-            && case.cx.sleep(ms).await.is_err()
+            && case.cx.sleep(ms.min(REFUSED_MS)).await.is_err()
         {
             return Ok(Outcome { word: OutcomeWord::Read, changed: false, workload: Some(last) });
         }

@@ -86,6 +86,8 @@ impl<T: 'static> Fresh<T> {
             let _ = self.operation.shared().sleep(gap).await;
         }
         self.reads.set(self.reads.get().saturating_add(1));
+        // Whoever still wants what was read has it. Two of a long list are more than there is room for.
+        *self.last.borrow_mut() = None;
         self.asked_ms.set(self.operation.now());
         let asked = self.ticks.get() + 1;
         self.ticks.set(asked);

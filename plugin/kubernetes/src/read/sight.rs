@@ -135,10 +135,10 @@ impl Sight {
         Ok(look(&observed))
     }
 
-    /// The values of all environment variables of its templates: what no message may repeat.
+    /// The values of all environment variables of its templates: what no message may repeat. None: nobody can tell.
     #[must_use]
-    pub fn variables(&self) -> Vec<String> {
-        self.with(Own::default(), |observed| observed.variables()).unwrap_or_default()
+    pub fn variables(&self) -> Option<Vec<String>> {
+        self.with(Own::default(), |observed| observed.variables()).ok().flatten()
     }
 
     /// An annotation of it. One of a list has none: they are not kept.

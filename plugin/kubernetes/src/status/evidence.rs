@@ -1,5 +1,6 @@
 //! The facts behind a verdict, for a person who wants to see for himself.
 
+use super::pods::is_runtime_error;
 use super::{Beside, Observed};
 use crate::answer::{printed, quoted};
 use crate::api::{Condition, ContainerStatus, Pod, ReplicaSet};
@@ -90,7 +91,10 @@ fn state(observed: &Observed<'_, '_>, status: &ContainerStatus<'_>) -> String {
     let printed = |message: &str| printed(message, || observed.variables());
     let words = match (&status.state.waiting, &status.state.terminated) {
         (Some(waiting), _) => {
-            with("waiting".to_owned(), &waiting.reason, &quoted(&waiting.message, || observed.variables()))
+            let runtime = is_runtime_error(&waiting.reason);
+            let message = &waiting.message;
+            let quote = if runtime { printed(message) } else { quoted(message, || observed.variables()) };
+            with("waiting".to_owned(), &waiting.reason, &quote)
         }
         (None, Some(ended)) => {
             with(format!("ended with exit code {}", ended.exit_code), &ended.reason, &printed(&ended.message))

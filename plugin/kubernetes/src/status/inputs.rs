@@ -199,10 +199,17 @@ impl<'a, 'b> Inputs<'a, 'b> {
 
 impl<'a, 'b> Observed<'a, 'b> {
     /// The values of all environment variables of its templates, the present one and older ones: what no message may repeat.
+    /// None: nobody can tell.
     #[must_use]
-    pub fn variables(&self) -> Vec<String> {
+    pub fn variables(&self) -> Option<Vec<String>> {
         let older = self.own_sets().filter_map(ReplicaSet::template);
-        self.deployment.template().into_iter().chain(older).flat_map(|template| template.variables()).collect()
+        self.deployment.template().into_iter().chain(older).map(|template| template.variables()).try_fold(
+            Vec::new(),
+            |mut all, variables| {
+                all.extend(variables?);
+                Some(all)
+            },
+        )
     }
 
     /// ReplicaSets that it controls.

@@ -8,7 +8,7 @@ mod container;
 
 use super::words::{named, times};
 use crate::api::{ContainerStatus, Pod};
-pub(super) use container::is_start_error;
+pub(super) use container::{is_runtime_error, is_start_error};
 
 /// How many Pods of a ReplicaSet the kubelet must have refused before it counts as a failure: one can be bad luck.
 const REFUSED_PODS: usize = 3;

@@ -11,7 +11,7 @@ use crate::answer::{Action, Trouble};
 use crate::id::Target;
 use crate::lifecycle::claims;
 use crate::ownership::{Claim, Owned};
-use crate::read::{Group, Look, Tick};
+use crate::read::{Group, Look, PATIENT_MS, Tick};
 use crate::request::Resource;
 
 impl Case {
@@ -19,33 +19,45 @@ impl Case {
     pub async fn meet(&mut self) -> Result<Option<Look>, Fault> {
         let own = self.target.label_value();
         let (group, cx) = (Rc::clone(&self.group), self.cx.clone());
-        // Neither depends on the other. Whose it is, or that it is missing, needs no list.
-        let mut asking = pin!(claimants(&group, &cx, &own, 0));
-        let mut asked = None;
-        let look = {
-            let mut reading = pin!(self.persist());
-            match select(reading.as_mut(), asking.as_mut()).await {
-                Either::Left(look) => look,
-                Either::Right(found) => {
-                    asked = Some(found);
-                    reading.await
+        loop {
+            // Neither depends on the other. Whose it is, or that it is missing, needs no list.
+            let mut asking = pin!(claimants(&group, &cx, &own, 0));
+            let mut asked = None;
+            let look = {
+                let mut reading = pin!(self.persist());
+                match select(reading.as_mut(), asking.as_mut()).await {
+                    Either::Left(look) => look,
+                    Either::Right(found) => {
+                        asked = Some((cx.now(), found));
+                        reading.await
+                    }
                 }
+            };
+            let Some(look) = look? else { return Ok(None) };
+            self.recognise(&look)?;
+            let looked_ms = cx.now();
+            match &look.claim {
+                Claim::Own => {
+                    let found = match asked {
+                        // What was known before a long wait for the object may be over.
+                        Some((at, _)) if looked_ms.saturating_sub(at) >= PATIENT_MS => {
+                            claimants(&group, &cx, &own, group.tick()).await
+                        }
+                        Some((_, found)) => found,
+                        None => asking.await,
+                    };
+                    self.undisputed(&own, Some(found)).await?;
+                }
+                Claim::Another(value) => {
+                    return Err(claims::mistaken(&self.cx.ownership().id_key, &self.target, value));
+                }
+                Claim::Manager(value) => self.undisputed(value, None).await?,
             }
-        };
-        let Some(look) = look? else { return Ok(None) };
-        self.recognise(&look)?;
-        match &look.claim {
-            Claim::Own => {
-                let found = match asked {
-                    Some(found) => found,
-                    None => asking.await,
-                };
-                self.undisputed(&own, Some(found)).await?;
+            // And nothing is decided on a look from before a long wait for the list.
+            if cx.now().saturating_sub(looked_ms) < PATIENT_MS {
+                return Ok(Some(look));
             }
-            Claim::Another(value) => return Err(claims::mistaken(&self.target, value)),
-            Claim::Manager(value) => self.undisputed(value, None).await?,
         }
-        Ok(Some(look))
     }
 
     /// Checks that it is ours, is the object this operation began with, and remembers which one that is.
@@ -64,6 +76,23 @@ impl Case {
         Ok(())
     }
 
+    /// Why it would not be acted on, as far as can be known by now: others claim to be it, or it claims to be another.
+    pub fn dispute(&self, look: &Look) -> impl Future<Output = Option<Fault>> + use<> {
+        let (group, cx) = (Rc::clone(&self.group), self.cx.clone());
+        let (target, claim) = (self.target.clone(), look.claim.clone());
+        async move {
+            let key = &cx.ownership().id_key;
+            let value = match claim {
+                Claim::Own => target.label_value(),
+                Claim::Manager(value) => value,
+                Claim::Another(value) => return Some(claims::mistaken(key, &target, &value)),
+            };
+            let mut found = claimants(&group, &cx, &value, 0).await.ok()?;
+            found.insert(target);
+            (found.len() > 1).then(|| claims::disputed(key, &value, found.iter()))
+        }
+    }
+
     /// Nothing is done to one of two that claim one id. `asked` is what was asked already.
     async fn undisputed(&mut self, value: &str, asked: Option<Result<BTreeSet<Target>, Trouble>>) -> Result<(), Fault> {
         let mut asked = asked;
@@ -77,7 +106,8 @@ impl Case {
             match found {
                 Ok(mut found) => {
                     found.insert(self.target.clone());
-                    return if found.len() == 1 { Ok(()) } else { Err(claims::disputed(value, found.iter())) };
+                    let key = &self.cx.ownership().id_key;
+                    return if found.len() == 1 { Ok(()) } else { Err(claims::disputed(key, value, found.iter())) };
                 }
                 // Who must not list cannot know, and goes by the name.
                 Err(trouble) if trouble.is_not_allowed() => return Ok(()),

@@ -107,7 +107,7 @@ impl Case {
         self.nudged();
     }
 
-    /// A write took effect that changes no generation: what failed before it may be tried anew.
+    /// A write took effect that does not change the count: what failed before it may be tried anew.
     pub fn nudged(&mut self) {
         self.wrote_ms = Some(self.cx.now());
         self.close_ms = self.cx.now().saturating_add(CLOSE_MS);

@@ -63,7 +63,50 @@ fn one_without_a_label_may_be_claimed_too() {
     let run = drive(start(), |asked| world.answer(asked));
     let fault = run.fault(WEB).unwrap();
     assert_eq!(fault.kind, FaultKind::Conflict);
-    assert!(fault.message.contains("2 Deployments claim the id label default.web: default/copy, default/web"));
+    assert_eq!(
+        fault.message,
+        "2 Deployments claim the id label workload-provider/id=default.web: default/copy, default/web; remove that label: \
+         `kubectl label deployment -n default copy workload-provider/id-`"
+    );
+}
+
+/// Whoever asks why is told what is in the way, of both.
+#[test]
+fn an_explanation_says_what_a_start_would() {
+    let of = [("web", "default.web"), ("copy", "default.web")];
+    for id in ["default/web", "default/copy"] {
+        let mut world = world(1, &of);
+        let options = Options::default().setting("explain", "true");
+        let run = run::<Kubernetes>(Call::Status(vec![id.to_owned()], false), options, |asked| world.answer(asked));
+        let told = run.outcome(id).unwrap().workload.clone().unwrap();
+        let advice = told.facts.iter().find(|(name, _)| name == "advice").map(|(_, value)| value.as_str()).unwrap();
+        assert!(advice.starts_with("start, stop and delete are refused"), "{advice}");
+        assert!(advice.ends_with("`kubectl label deployment -n default copy workload-provider/id-`"), "{advice}");
+        assert!(told.message.unwrap().contains("id"));
+    }
+}
+
+/// What was read before a long wait for the list is no reason to write.
+#[rstest]
+#[case::relabelled(json!({"metadata": {"labels": {"workload-provider/owner": "you"}}}), FaultKind::NotOwned)]
+#[case::deleting(
+    json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x/y"]}}), FaultKind::Conflict
+)]
+fn it_is_looked_at_again_after_a_long_wait(#[case] over: Value, #[case] kind: FaultKind) {
+    for (call, desired) in [(start(), 0), (stop(), 1)] {
+        let mut alone = world(desired, &[("web", "default.web")]);
+        let run = drive(call, |asked| match word(asked).as_deref() {
+            Some("LIST deployments") if asked.now < 20_000 => workload_guest::testing::text(503, ""),
+            _ => {
+                if asked.now > 10_000 {
+                    alone.web().over = over.clone();
+                }
+                alone.answer(asked)
+            }
+        });
+        assert_eq!(run.fault(WEB).unwrap().kind, kind);
+        assert!(written(&run).is_empty());
+    }
 }
 
 /// While nobody can tell who claims it, it is not acted on either.

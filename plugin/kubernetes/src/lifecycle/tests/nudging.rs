@@ -144,6 +144,22 @@ fn a_nudge_whose_answer_was_lost_counts_and_is_not_repeated() {
     assert_eq!(written(&run).len(), 1);
 }
 
+/// Another one nudged it within the same second, and ours was refused for that.
+#[test]
+fn a_nudge_of_somebody_else_is_no_change_of_ours() {
+    let mut world = old();
+    let nudged = json!({"metadata": {"annotations": {"workload-provider/nudged": "2026-01-01T01:00:00Z"}}});
+    let run = drive(start(), |asked| {
+        if asked.method() == Some(Method::Patch) {
+            *world.web() = Workload { changed: Some(asked.now), ..Workload::at(1) }.over(nudged.clone());
+            return refused(409, "Conflict", "web");
+        }
+        answered(&mut world, asked)
+    });
+    let outcome = run.outcome(WEB).unwrap();
+    assert_eq!((outcome.word, outcome.changed), (OutcomeWord::Started, false));
+}
+
 /// A stop, and a start of what is stopped, change the count: that is an edit, too.
 #[test]
 fn who_changes_the_count_does_not_nudge() {

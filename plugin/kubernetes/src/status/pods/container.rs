@@ -82,6 +82,7 @@ impl<'b> Finding<'b> {
                 Signal::Starting
             }
         };
+        self.printed |= is_runtime_error(reason);
         self.because(reason, message).ended(last)
     }
 }
@@ -89,6 +90,11 @@ impl<'b> Finding<'b> {
 /// Whether it is a crash loop yet.
 fn crash(status: &ContainerStatus<'_>) -> Signal {
     if status.restart_count >= CRASH_LOOP_RESTARTS { Signal::CrashLoop } else { Signal::PodError }
+}
+
+/// What is said of it comes from the runtime and may hold the command line.
+pub(in crate::status) fn is_runtime_error(reason: &str) -> bool {
+    is_start_error(reason) || reason == "CreateContainerError"
 }
 
 /// The kubelet's words for a process that could not be started.

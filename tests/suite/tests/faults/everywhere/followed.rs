@@ -34,8 +34,10 @@ enum Follows {
 struct Ran {
     /// Of the workload, each once in a row.
     told: Vec<String>,
-    /// Of the place, or of the workload when it ended.
+    /// Of the place, which is asked for again.
     faults: Vec<FaultKind>,
+    /// What ended it.
+    ended: Option<FaultKind>,
     asked: Vec<Asked>,
 }
 
@@ -52,19 +54,19 @@ impl Follows {
         let inside = Inside::emulated().await;
         inside.make("app", json!({}), &[("start-after", "1s"), ("stop", "1s")]).await;
         inside.cluster().until_settled("app").await;
-        let faults = inside.cluster().emulator().faults();
+        let rules = inside.cluster().emulator().faults();
         if let Some((class, at, once)) = fault {
             let rule = Rule::on(Pattern::path("GET", "*"), class.fault()).skip(at);
-            faults.add(if once { rule.once() } else { rule });
+            rules.add(if once { rule.once() } else { rule });
         }
         let mut run = self.begin(&inside);
-        let (mut told, mut ended) = (Vec::new(), Vec::new());
+        let (mut told, mut faults, mut ended) = (Vec::new(), Vec::new(), None);
         let listening = async {
             while let Some(event) = run.next().await {
                 match event {
                     Event::Emitted(workload) => told.push(format!("{} {}", workload.status, workload.reason)),
-                    Event::Incomplete { fault, .. } => ended.push(fault.kind),
-                    Event::Settled(settled) => ended.extend(settled.result.err().map(|fault| fault.kind)),
+                    Event::Incomplete { fault, .. } => faults.push(fault.kind),
+                    Event::Settled(settled) => ended = settled.result.err().map(|fault| fault.kind),
                     _ => {}
                 }
             }
@@ -77,7 +79,7 @@ impl Follows {
         run.cancel();
         run.finish().await;
         told.dedup();
-        Ran { told, faults: ended, asked: inside.requests() }
+        Ran { told, faults, ended, asked: inside.requests() }
     }
 }
 
@@ -89,13 +91,13 @@ fn complaints(good: &Ran, ran: &Ran, class: &Class, once: bool) -> Vec<String> {
         wrong.push("it was told to be missing".to_owned());
     }
     let last = ran.told.last().map(String::as_str);
-    if once && last != Some("offline stopped") && ran.faults.is_empty() {
+    if once && last != Some("offline stopped") && ran.ended.is_none() {
         wrong.push(format!("a fault that passed hid how it is now: {last:?}"));
     }
     let unknown = last.and_then(|last| last.strip_prefix("unknown ")).map(End::unknown);
     // A watch that fails for ever hides nothing, nor do Pods that must not be seen.
     let seen = last.is_some_and(|last| last.starts_with("offline stopped"));
-    if !once && !seen && unknown.is_none() && ran.faults.is_empty() {
+    if !once && !seen && unknown.is_none() && ran.faults.is_empty() && ran.ended.is_none() {
         wrong.push(format!("nothing says that it is not read any more: {last:?}"));
     }
     // Without a watch one is read every two seconds.
