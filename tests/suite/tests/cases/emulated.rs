@@ -28,18 +28,18 @@ async fn stopped(script: &[(&str, &str)]) -> Inside {
 }
 
 /// One that runs.
-async fn running(change: Value, script: &[(&str, &str)]) -> Inside {
+pub async fn running(change: Value, script: &[(&str, &str)]) -> Inside {
     let inside = Inside::emulated().await;
     inside.make("app", change, script).await;
     inside.cluster().until_settled("app").await;
     inside
 }
 
-async fn look(inside: &Inside) -> String {
+pub async fn look(inside: &Inside) -> String {
     word(&inside.status(&[APP]).await, APP)
 }
 
-fn writes(inside: &Inside) -> Vec<String> {
+pub fn writes(inside: &Inside) -> Vec<String> {
     inside.writes().iter().map(Asked::word).collect()
 }
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use workload_host::model::FaultKind;
-use workload_suite::inside::{Asked, Gate, Inside, Point, fault, outcome, paused, word};
+use workload_suite::inside::{Gate, Inside, Point, fault, outcome, paused, word};
 
+use crate::emulated::{look, running, writes};
 use crate::moving::detail;
 
 const APP: &str = "ns/app";
@@ -15,21 +16,6 @@ const SECOND: Duration = Duration::from_secs(1);
 const PATH: &str = "/apis/apps/v1/namespaces/ns/deployments/app";
 
 const MERGE: &str = "application/merge-patch+json";
-
-async fn running(change: Value, script: &[(&str, &str)]) -> Inside {
-    let inside = Inside::emulated().await;
-    inside.make("app", change, script).await;
-    inside.cluster().until_settled("app").await;
-    inside
-}
-
-async fn look(inside: &Inside) -> String {
-    word(&inside.status(&[APP]).await, APP)
-}
-
-fn writes(inside: &Inside) -> Vec<String> {
-    inside.writes().iter().map(Asked::word).collect()
-}
 
 /// A second delete sends nothing while the first one waits, through another Manager too.
 #[test]
