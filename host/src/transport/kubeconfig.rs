@@ -160,9 +160,15 @@ impl Checked<'_> {
         let identity = self.identity()?;
         // A client certificate is nothing without TLS. Over loopback without TLS the peer, `kubectl proxy` say,
         // authenticates for us.
-        let anonymous = matches!(credentials, Credentials::None) && (identity.is_none() || !endpoint.tls());
-        if anonymous && (endpoint.tls() || identity.is_some()) {
-            return Err(ConfigError::NoCredential { context: self.name.to_owned() });
+        if matches!(credentials, Credentials::None) {
+            match (endpoint.tls(), identity.is_some()) {
+                (true, false) => return Err(ConfigError::NoCredential { context: self.name.to_owned() }),
+                (false, true) => {
+                    let why = "a client certificate, the only credential, is of no use without https";
+                    return Err(ConfigError::BadServer { cluster: cluster(), why });
+                }
+                (true, true) | (false, false) => {}
+            }
         }
         origin.certificate = identity.as_ref().map(|(certificate, _)| {
             let first = CertificateDer::from_pem_slice(certificate).ok();

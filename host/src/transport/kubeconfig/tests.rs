@@ -247,7 +247,8 @@ fn a_client_certificate_needs_tls() {
     let (pem, key) = authority();
     let user = format!("client-certificate-data: {}\nclient-key-data: {}", data(pem), data(key));
     let error = Place::new().of(kubeconfig("server: http://127.0.0.1:8001", &user)).unwrap_err();
-    assert!(matches!(error, ConfigError::NoCredential { .. }), "{error}");
+    assert!(matches!(error, ConfigError::BadServer { .. }), "{error}");
+    assert!(error.to_string().ends_with("is of no use without https"), "{error}");
 }
 
 #[rstest]
