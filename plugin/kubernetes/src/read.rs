@@ -20,7 +20,6 @@ use std::rc::Rc;
 use workload_guest::{Cx, Operation};
 
 use crate::answer::{Action, Trouble, body, classify};
-use crate::api::{Deployment, Object};
 use crate::id::Target;
 use crate::request;
 
@@ -80,9 +79,7 @@ impl Reads {
 pub async fn get(cx: &Cx, target: &Target) -> Result<Sight, Trouble> {
     let action = Action::on("get", target);
     let response = classify(&action, cx.http(request::get(target)).await)?;
-    let decoded = Deployment::decode(&response.bytes, &target.namespace, &target.name).map(|_| ());
-    body(&action, response.status, decoded)?;
-    Ok(Sight::of_answer(response))
+    body(&action, response.status, Sight::of_answer(target, response))
 }
 
 /// Tries a read a few times within two seconds.

@@ -3,13 +3,12 @@
 use workload_guest::{Cx, Fault, FaultKind, Outcome, OutcomeWord, Spec, StopReason, fault};
 
 use super::case::{is_hopeless, not_ours};
-use crate::answer::{Action, Class, Trouble, body, classify};
-use crate::api::{Deployment, Object, annotation};
+use crate::answer::{Action, Class, Trouble, classify};
 use crate::create::{New, plan};
-use crate::ownership::{Owned, owned};
-use crate::read::retry;
+use crate::ownership::Owned;
+use crate::read::{Look, Sight, get, retry};
 use crate::request;
-use crate::status::{About, Beside, Observed, Own, decide};
+use crate::status::Own;
 
 /// How often the request is sent when it is certain that it had no effect.
 const TRIES: u32 = 3;
@@ -22,9 +21,9 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
     let action = Action::create(&new.target.namespace);
     // Who asks what would be done is told that nothing would, where that can be known.
     if cx.plan()
-        && let Some(owned) = whose(&cx, &new).await
+        && let Ok(look) = there(&cx, &new).await
     {
-        return Err(exists(&new, Some(&owned)));
+        return Err(exists(&new, Some(&look.owned)));
     }
     let mut uncertain = false;
     let mut tries = 0;
@@ -32,10 +31,15 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
         tries += 1;
         let answer = cx.http(request::create(&new.target.namespace, new.body.clone())).await;
         let trouble = match classify(&action, answer) {
-            Ok(response) => match made(&cx, &new, &response.bytes, response.date_ms) {
-                Some(outcome) => return Ok(outcome),
-                None => Trouble::malformed(&action, response.status),
-            },
+            Ok(response) => {
+                let status = response.status;
+                let look =
+                    Sight::of_answer(&new.target, response).and_then(|sight| sight.look(cx.ownership(), Own::LOOK));
+                match look.ok().and_then(|look| made(&cx, &new, &look)) {
+                    Some(outcome) => return Ok(outcome),
+                    None => Trouble::malformed(&action, status),
+                }
+            }
             Err(mut trouble) => {
                 trouble.withhold(|| Some(new.variables.clone()));
                 trouble
@@ -51,8 +55,9 @@ pub(super) async fn create(cx: Cx, spec: Spec) -> Result<Outcome, Fault> {
             }
         }
         if trouble.class == Class::Exists {
-            let owned = whose(&cx, &new).await;
-            return Err(exists(&new, owned.as_ref()));
+            // For a person who wonders what to do. Nothing else depends on it.
+            let look = there(&cx, &new).await;
+            return Err(exists(&new, look.ok().map(|look| look.owned).as_ref()));
         }
         // A conflict without an object to conflict with: another create changed the same quota at the same time.
         let passing = trouble.is_passing() || trouble.class == Class::Conflict;
@@ -74,24 +79,21 @@ enum Found {
     Nothing,
 }
 
-/// Reads what there is under the name. It goes on in spite of a stop: something may have been made.
+/// What there is under the name.
+async fn there(cx: &Cx, new: &New) -> Result<Look, Trouble> {
+    let sight = get(cx, &new.target).await?;
+    sight.look(cx.ownership(), Own::LOOK).map_err(|_| Trouble::malformed(&Action::on("get", &new.target), 200))
+}
+
+/// The same, tried a few times. It goes on in spite of a stop: something may have been made.
 async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
-    let action = Action::on("get", &new.target);
-    let read = retry(cx, || async {
-        let response = classify(&action, cx.http(request::get(&new.target)).await)?;
-        // Only an object of this name says that another one is there.
-        let decoded = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name);
-        let owned = decoded.map(|deployment| owned(cx.ownership(), &deployment.metadata));
-        body(&action, response.status, owned).map(|owned| (response, owned))
-    });
-    match cx.cleanup(read).await {
-        Ok((response, _)) if annotation(&response.bytes, &new.attempt.0).as_deref() == Some(&new.attempt.1) => {
-            match made(cx, new, &response.bytes, response.date_ms) {
-                Some(outcome) => Ok(Found::Ours(Box::new(outcome))),
-                None => Err(Trouble::malformed(&action, response.status).fault()),
-            }
-        }
-        Ok((_, owned)) => Ok(Found::Another(owned)),
+    let (key, attempt) = &new.attempt;
+    match cx.cleanup(retry(cx, || there(cx, new))).await {
+        Ok(look) if look.sight.annotation(key).as_ref() == Some(attempt) => match made(cx, new, &look) {
+            Some(outcome) => Ok(Found::Ours(Box::new(outcome))),
+            None => Err(Trouble::malformed(&Action::on("get", &new.target), 200).fault()),
+        },
+        Ok(look) => Ok(Found::Another(look.owned)),
         Err(trouble) if trouble.class == Class::Missing => Ok(Found::Nothing),
         Err(trouble) => {
             let message = format!("{} may or may not have been created: {}", new.target.id(), trouble.words());
@@ -100,25 +102,14 @@ async fn found(cx: &Cx, new: &New) -> Result<Found, Fault> {
     }
 }
 
-/// The outcome, if this is the object that was asked for and it is ours.
-fn made(cx: &Cx, new: &New, bytes: &[u8], server_ms: Option<u64>) -> Option<Outcome> {
-    let deployment = Deployment::decode(bytes, &new.target.namespace, &new.target.name).ok()?;
-    if owned(cx.ownership(), &deployment.metadata) != Owned::Yes {
-        return None;
-    }
-    let own = Own::LOOK;
-    let observed =
-        Observed { deployment: &deployment, replica_sets: Beside::NotRead, pods: Beside::NotRead, own, server_ms };
-    let about = About::of(&deployment, deployment.pod_spec().as_ref());
-    let workload = decide(&observed).workload(&new.target, cx.ownership(), &about);
-    Some(Outcome { word: OutcomeWord::Created, changed: true, workload: Some(workload) })
-}
-
-/// Whose the one is that is there already, for a person who wonders what to do. Nothing else depends on it.
-async fn whose(cx: &Cx, new: &New) -> Option<Owned> {
-    let response = classify(&Action::on("get", &new.target), cx.http(request::get(&new.target)).await).ok()?;
-    let deployment = Deployment::decode(&response.bytes, &new.target.namespace, &new.target.name).ok()?;
-    Some(owned(cx.ownership(), &deployment.metadata))
+/// The outcome, if what there is is ours.
+fn made(cx: &Cx, new: &New, look: &Look) -> Option<Outcome> {
+    let workload = look.workload(&new.target, cx.ownership());
+    (look.owned == Owned::Yes).then_some(Outcome {
+        word: OutcomeWord::Created,
+        changed: true,
+        workload: Some(workload),
+    })
 }
 
 fn exists(new: &New, whose: Option<&Owned>) -> Fault {

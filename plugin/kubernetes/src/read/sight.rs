@@ -89,9 +89,13 @@ impl Look {
 }
 
 impl Sight {
-    /// An answer that is exactly this Deployment.
-    pub(super) fn of_answer(response: Response) -> Self {
-        Self::new(Raw::whole(response.bytes), response.date_ms)
+    /// An answer, if it is exactly this Deployment.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn of_answer(target: &Target, response: Response) -> Result<Self, Malformed> {
+        Deployment::decode(&response.bytes, &target.namespace, &target.name)?;
+        Ok(Self::new(Raw::whole(response.bytes), response.date_ms))
     }
 
     /// A Deployment, alone.
