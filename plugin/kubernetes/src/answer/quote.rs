@@ -35,7 +35,7 @@ pub struct Refusal {
 impl Refusal {
     /// What a refusal says beyond that it is one. None: it says nothing else.
     pub(super) fn of(message: &str) -> Option<Self> {
-        if let Some((by, text)) = behind(&DENIALS, message) {
+        if let Some((by, text)) = behind(DENIALS, message) {
             return Some(Self { by: sentence(by), text: (!text.is_empty()).then(|| text.to_owned()) });
         }
         message.contains(QUOTA).then(|| Self { by: sentence(message), text: None })
@@ -79,7 +79,7 @@ impl fmt::Display for Refusal {
 #[must_use]
 pub fn quoted(text: &str, values: impl FnOnce() -> Option<Vec<String>>) -> String {
     let text = text.trim_end().trim_end_matches('.');
-    match behind(&[&DENIALS[..], &PRINTED[..]].concat(), text) {
+    match behind(DENIALS.into_iter().chain(PRINTED), text) {
         Some((by, foreign)) if !foreign.is_empty() && may_repeat(foreign, values().as_deref()) => {
             format!("{}: {WITHHELD}", sentence(by))
         }
@@ -95,9 +95,9 @@ pub fn printed(text: &str, values: impl FnOnce() -> Option<Vec<String>>) -> Stri
 }
 
 /// A text up to the first of these marks, and what is behind it.
-fn behind<'t>(marks: &[&str], text: &'t str) -> Option<(&'t str, &'t str)> {
+fn behind(marks: impl IntoIterator<Item = &'static str>, text: &str) -> Option<(&str, &str)> {
     let lower = text.to_ascii_lowercase();
-    let (at, length) = marks.iter().filter_map(|mark| Some((lower.find(mark)?, mark.len()))).min()?;
+    let (at, length) = marks.into_iter().filter_map(|mark| Some((lower.find(mark)?, mark.len()))).min()?;
     let (by, behind) = text.split_at_checked(at + length)?;
     Some((by, behind.trim_start_matches([':', ' ']).trim_end()))
 }

@@ -6,7 +6,7 @@ mod write;
 
 use std::rc::Rc;
 
-use workload_guest::{Cx, Fault, Outcome, OutcomeWord, Workload};
+use workload_guest::{Cx, Either, Fault, Outcome, OutcomeWord, Workload, select};
 
 use crate::answer::{Action, Class, Trouble};
 use crate::id::Target;
@@ -38,10 +38,8 @@ pub(super) struct Case {
     /// What was read at this generation or a lower one is from before our write.
     floor: Option<i64>,
     wrote_ms: Option<u64>,
-    /// What is seen that does not change by waiting, and since when.
-    stuck: Option<(Stuck, u64)>,
-    /// At which generation.
-    stuck_at: i64,
+    /// What is seen that does not change by waiting, at which generation, and since when.
+    stuck: Option<(Stuck, i64, u64)>,
     writes: u32,
     failures: u32,
     /// When to look closely again.
@@ -71,7 +69,6 @@ impl Case {
             floor: None,
             wrote_ms: None,
             stuck: None,
-            stuck_at: 0,
             writes: 0,
             failures: 0,
             close_ms: CLOSE_MS,
@@ -94,7 +91,7 @@ impl Case {
         let since = |at: u64| self.cx.now().saturating_sub(at);
         Own {
             since_write_ms: self.wrote_ms.map(since),
-            stuck_for_ms: self.stuck.map(|(_, at)| since(at)).unwrap_or_default(),
+            stuck_for_ms: self.stuck.map(|(_, _, at)| since(at)).unwrap_or_default(),
             single: self.single,
         }
     }
@@ -103,9 +100,9 @@ impl Case {
         let malformed = |_| Trouble::malformed(&Action::on("get", &self.target), 200);
         let look = sight.look(self.cx.ownership(), self.own()).map_err(malformed)?;
         // One does not count as the other, that nothing was observed is no error; and who edits it begins anew.
-        if look.stuck != self.stuck.map(|(what, _)| what) || look.generation != self.stuck_at {
-            self.stuck = look.stuck.map(|what| (what, self.cx.now()));
-            self.stuck_at = look.generation;
+        let stuck = look.stuck.map(|what| (what, look.generation));
+        if stuck != self.stuck.map(|(what, generation, _)| (what, generation)) {
+            self.stuck = stuck.map(|(what, generation)| (what, generation, self.cx.now()));
         }
         self.know(&look);
         Ok(look)
@@ -192,12 +189,7 @@ impl Case {
     /// What the group saw after this tick, and when it asked.
     pub async fn later(&mut self, after: u64) -> Result<(u64, Look), Trouble> {
         let read = self.group.deployment(&self.cx, &self.target, after);
-        let (asked, sight) = match workload_guest::select(read, self.cx.stopped()).await {
-            workload_guest::Either::Left(read) => read?,
-            workload_guest::Either::Right(_) => {
-                return Err(Trouble::cancelled(&Action::on("get", &self.target)));
-            }
-        };
+        let (asked, sight) = until_stopped(&self.cx, read, || Action::on("get", &self.target)).await?;
         let look = self.look_at(sight)?;
         self.group.saw(&look.resource_version);
         Ok((asked, look))
@@ -232,12 +224,8 @@ impl Case {
         // What others share is kept also when it failed: each try asks for one from after it.
         let read = || self.group.beside(&self.cx, resource, &selector, covered, self.group.tick());
         let read = retry(&self.cx, read);
-        let read = match workload_guest::select(read, self.cx.stopped()).await {
-            workload_guest::Either::Left(read) => read?,
-            workload_guest::Either::Right(_) => {
-                return Err(Trouble::cancelled(&Action::list(resource, Some(&self.target.namespace))));
-            }
-        };
+        let action = || Action::list(resource, Some(&self.target.namespace));
+        let read = until_stopped(&self.cx, read, action).await?;
         let mut sight = look.sight;
         match resource {
             Resource::Pods => sight.pods = read,
@@ -287,5 +275,17 @@ impl Case {
     /// The object of this operation, once it was recognised.
     pub fn uid(&self) -> Option<&str> {
         self.uid.as_deref()
+    }
+}
+
+/// A read that others share, as far as this id is concerned: it does not end with the id.
+pub(super) async fn until_stopped<T>(
+    cx: &Cx,
+    read: impl Future<Output = Result<T, Trouble>>,
+    action: impl FnOnce() -> Action,
+) -> Result<T, Trouble> {
+    match select(read, cx.stopped()).await {
+        Either::Left(read) => read,
+        Either::Right(_) => Err(Trouble::cancelled(&action())),
     }
 }

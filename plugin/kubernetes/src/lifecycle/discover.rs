@@ -112,8 +112,7 @@ impl<'a> Place<'a> {
                 return None;
             }
             // All the tries of a look failed.
-            failing.failures = failing.failures.max(1);
-            let pause = failing.seen(self, &trouble);
+            let pause = failing.seen(self, &trouble, true);
             if !self.follow || self.cx.sleep(pause).await.is_err() {
                 return None;
             }
@@ -148,10 +147,8 @@ impl<'a> Place<'a> {
                 // It is tried again; until then what was said stands, and that it is not read is said as well.
                 Err(trouble) => {
                     asked = after;
-                    if cx.now().saturating_sub(begun_ms) >= TRIES_MS {
-                        failing.failures = failing.failures.max(1);
-                    }
-                    let pause = failing.seen(self, &trouble);
+                    let took_long = cx.now().saturating_sub(begun_ms) >= TRIES_MS;
+                    let pause = failing.seen(self, &trouble, took_long);
                     if cx.sleep(pause).await.is_err() {
                         return;
                     }
@@ -188,7 +185,9 @@ struct Failing {
 
 impl Failing {
     /// Says why, unless that was said before or may be over with the next try, and for how long nobody needs to ask again.
-    fn seen(&mut self, place: &Place<'_>, trouble: &Trouble) -> u64 {
+    /// `tried`: it is as good as several failures in a row.
+    fn seen(&mut self, place: &Place<'_>, trouble: &Trouble, tried: bool) -> u64 {
+        self.failures = self.failures.max(u32::from(tried));
         let fault = ended(place.cx, trouble);
         let lasts = self.failures > 0 || !trouble.is_passing();
         // The words may count down a time.

@@ -19,11 +19,15 @@ mod watching;
 mod world;
 
 use workload_guest::testing::{Asked, Call, Options, Reply, Run, run};
-use workload_guest::{Effect, Method, StopIntent};
+use workload_guest::{Effect, Method, Spec, StopIntent};
 
 use super::Kubernetes;
 
 const WEB: &str = "default/web";
+
+fn create() -> Call {
+    Call::Create(vec![Spec { id: WEB.to_owned(), document: r#"{"image":"nginx:1"}"#.to_owned(), id_label: None }])
+}
 
 fn start() -> Call {
     Call::Start(vec![WEB.to_owned()])

@@ -232,7 +232,7 @@ impl Group {
         }
         if self.members.get() >= READ_ALL {
             let shared = if resource == Resource::Pods { &self.all_pods } else { &self.all_replica_sets };
-            return readable(shared.get(after, || self.list_all(resource)).await.1);
+            return readable(shared.get(after, || self.list_by(resource, String::new())).await.1);
         }
         let listing = list(cx, resource, self.namespace.as_deref(), Which::Labels(selector)).await;
         readable(listing.and_then(whole).map(Rc::new))
@@ -280,10 +280,19 @@ impl Group {
         Ok(claims.get(value).cloned().unwrap_or_default())
     }
 
+    /// Those with our labels.
     fn list(self: &Rc<Self>, resource: Resource) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
+        self.list_by(resource, ownership::selector(self.operation.ownership()))
+    }
+
+    /// Those of this selector; of none, all of the namespace.
+    fn list_by(
+        self: &Rc<Self>,
+        resource: Resource,
+        selector: String,
+    ) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
         let this = Rc::clone(self);
         async move {
-            let selector = ownership::selector(this.operation.ownership());
             let shared = this.operation.shared();
             let listing = list(&shared, resource, this.namespace.as_deref(), Which::Labels(&selector)).await;
             let listing = listing.and_then(whole)?;
@@ -291,15 +300,6 @@ impl Group {
                 this.begin_at(&listing.resource_version);
             }
             Ok(listing)
-        }
-    }
-
-    /// All of a namespace.
-    fn list_all(self: &Rc<Self>, resource: Resource) -> impl Future<Output = Result<Listing, Trouble>> + 'static {
-        let this = Rc::clone(self);
-        async move {
-            let shared = this.operation.shared();
-            list(&shared, resource, this.namespace.as_deref(), Which::Labels("")).await.and_then(whole)
         }
     }
 

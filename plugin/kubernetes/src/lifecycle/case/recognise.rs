@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use workload_guest::{Cx, Either, Fault, FaultKind, Status, fault, select, yield_now};
 
-use super::Case;
+use super::{Case, until_stopped};
 use crate::answer::{Action, Trouble};
 use crate::id::Target;
 use crate::lifecycle::claims;
@@ -145,15 +145,10 @@ pub(in crate::lifecycle) fn not_ours(owned: &Owned) -> Option<String> {
     }
 }
 
-/// Who says by the id label that it is this workload. A list that others share does not end with this id.
+/// Who says by the id label that it is this workload.
 async fn claimants(group: &Rc<Group>, cx: &Cx, value: &str, after: Tick) -> Result<BTreeSet<Target>, Trouble> {
     // Until all have joined, the first does not know that it is not alone.
     yield_now().await;
-    match select(group.claimants(cx, value, after), cx.stopped()).await {
-        Either::Left(found) => found,
-        Either::Right(_) => {
-            let namespace = group.namespace();
-            Err(Trouble::cancelled(&Action::list(Resource::Deployments, namespace)))
-        }
-    }
+    let action = || Action::list(Resource::Deployments, group.namespace());
+    until_stopped(cx, group.claimants(cx, value, after), action).await
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::Deserialize;
-use workload_guest::{Either, Fault, select};
+use workload_guest::Fault;
 
 use crate::answer::{Action, Trouble};
 use crate::api::{FOREGROUND, Meta, Object, Pod, ReplicaSet, ServerStatus};
-use crate::lifecycle::case::Case;
+use crate::lifecycle::case::{Case, until_stopped};
 use crate::read::{Listing, Look};
 use crate::request::Resource;
 use crate::status::{Beside, Observed, Own, blocker};
@@ -80,14 +80,11 @@ impl Remains {
         }
     }
 
-    /// What there is now. A read that others share does not end with this id.
+    /// What there is now.
     async fn list(&self, case: &Case, resource: Resource) -> Result<Beside<Rc<Listing>>, Trouble> {
         let after = case.group.tick();
         let read = case.group.beside(&case.cx, resource, &self.selector, self.covered, after);
-        match select(read, case.cx.stopped()).await {
-            Either::Left(read) => read,
-            Either::Right(_) => Err(Trouble::cancelled(&Action::list(resource, Some(&case.target.namespace)))),
-        }
+        until_stopped(&case.cx, read, || Action::list(resource, Some(&case.target.namespace))).await
     }
 }
 

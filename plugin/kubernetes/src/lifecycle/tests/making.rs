@@ -6,10 +6,6 @@ use workload_guest::{Failure, FaultKind, OutcomeWord, Spec, Status};
 use super::world::{World, missing, refused};
 use super::*;
 
-fn create() -> Call {
-    Call::Create(vec![Spec { id: WEB.to_owned(), document: r#"{"image":"nginx:1"}"#.to_owned(), id_label: None }])
-}
-
 /// What the server made of the body of a request.
 fn stored(asked: &Asked) -> Value {
     let mut object: Value = serde_json::from_slice(asked.body().unwrap()).unwrap();

@@ -3,14 +3,10 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 use workload_guest::testing::{Options, Reply, json as answer, response, run, text};
-use workload_guest::{FaultKind, OutcomeWord, Response, Scope, Spec};
+use workload_guest::{FaultKind, OutcomeWord, Response, Scope};
 
 use super::world::{Workload, World, line, missing, refused};
 use super::*;
-
-fn create() -> Call {
-    Call::Create(vec![Spec { id: WEB.to_owned(), document: r#"{"image":"nginx:1"}"#.to_owned(), id_label: None }])
-}
 
 fn busy(retry_after_ms: u64) -> Reply {
     Reply::Respond(Response { retry_after_ms: Some(retry_after_ms), ..response(429, "busy") })

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 use workload_guest::testing::{Options, Reply, run, text};
-use workload_guest::{FaultKind, OutcomeWord, Spec};
+use workload_guest::{FaultKind, OutcomeWord};
 
 use super::world::{Workload, World, missing, refused};
 use super::*;
@@ -59,10 +59,6 @@ fn a_server_that_is_away_is_not_waited_for() {
         assert_eq!(run.fault(WEB).unwrap().kind, FaultKind::Unavailable);
         assert!(run.now <= 2_000, "{} ms", run.now);
     }
-}
-
-fn create() -> Call {
-    Call::Create(vec![Spec { id: WEB.to_owned(), document: r#"{"image":"nginx:1"}"#.to_owned(), id_label: None }])
 }
 
 #[test]
